@@ -1,0 +1,1 @@
+"""The front doors: HTTP, console and command line. No Dagster here."""

@@ -1,0 +1,1 @@
+"""Collect, listen, conclude: the scan graph and everything below it."""

@@ -1,0 +1,66 @@
+"""What was heard: the numbers of one compared pair and the verdict they lead to.
+
+The limits are the specification's (endpoint 9, verification rules). Measuring is in
+`pipelines/audio`; this module only names the result.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
+
+Segment = Literal["whole", "local"]
+Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The thresholds a pair must meet. Distances: lower is better. Score: higher is better."""
+
+    whole_chroma_distance: float = 0.25
+    whole_mfcc_distance: float = 0.48
+    whole_overlap_s: float = 8.0
+    local_window_s: float = 6.0
+    local_chroma_distance: float = 0.65
+    local_mfcc_distance: float = 0.90
+    local_overlap_s: float = 5.5
+    match_threshold: float = 0.65
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairEvidence:
+    """The comparison of one reference sound with one candidate sound.
+
+    Distances are 1 - correlation (0 identical, about 1 unrelated), times in seconds, `score` in
+    0..1. `speed` is candidate speed over reference speed and `semitones` its pitch shift; both
+    are 1.0 and 0.0 for a pair judged as heard. None: not measured.
+    """
+
+    verdict: Verdict
+    reason: str
+    segment: Segment | None = None
+    chroma_distance: float | None = None
+    mfcc_distance: float | None = None
+    overlap_s: float | None = None
+    reference_start_s: float | None = None
+    candidate_start_s: float | None = None
+    peak_agreement: float | None = None
+    score: float | None = None
+    speed: float | None = None
+    semitones: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A pair's evidence with who was compared with whom, and by which versions."""
+
+    comparison_id: str
+    reference_aweme_id: str
+    candidate_aweme_id: str
+    reference_music_id: str
+    candidate_music_id: str
+    pair: PairEvidence
+    limits: Limits
+    algorithm: str
+    feature_version: str
+    library_version: str

@@ -1,0 +1,94 @@
+"""The life of a collection job: its states, its moves, its progress. Pure; stored by the
+control store, driven by the worker.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
+Origin = Literal["api", "cli", "console", "schedule", "launchpad"]
+
+PRIORITY_PEOPLE = 100
+PRIORITY_SCHEDULES = 10
+
+FINAL: frozenset[JobStatus] = frozenset({"completed", "failed", "cancelled"})
+MOVES: dict[JobStatus, frozenset[JobStatus]] = {
+    "queued": frozenset({"running", "completed", "failed", "cancelled"}),
+    "running": frozenset({"completed", "failed", "cancelled"}),
+    "completed": frozenset(),
+    "failed": frozenset(),
+    "cancelled": frozenset(),
+}
+STAGES: tuple[str, ...] = (
+    "resolving",
+    "track",
+    "music_first_screen",
+    "author_first_screens",
+    "candidates",
+    "video_details",
+    "confirmed_videos",
+    "rankings",
+    "job_results",
+)
+
+
+def may_move(before: JobStatus, after: JobStatus) -> bool:
+    """True when a job in state `before` may enter state `after`."""
+    return after in MOVES[before]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a job is. Counts only grow; `eta_s` is an estimate, None where none can be made."""
+
+    stage: str = "resolving"
+    stage_index: int = 0
+    stage_count: int = len(STAGES)
+    candidate_pool_count: int = 0
+    confirmed_count: int = 0
+    detail_checked_count: int = 0
+    audio_checked_count: int = 0
+    search_page_count: int = 0
+    account_profile_count: int = 0
+    requests_used: int = 0
+    eta_s: float | None = None
+    updated_at: str | None = None
+
+    def to_document(self) -> dict[str, object]:
+        """Plain JSON values, in the order of the fields."""
+        return asdict(self)
+
+    def at(self, stage: str) -> "Progress":
+        """The same counts at another stage."""
+        return replace(self, stage=stage, stage_index=STAGES.index(stage))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One job row. Times are UTC. `target` is the music id once known, else the input as given.
+
+    `error` is the document of decisions, section 1 (`type`, `detail`, `hint`, `retry_after`,
+    `upstream`), None unless failed.
+    """
+
+    job_id: str
+    kind: str
+    status: JobStatus
+    input: str
+    target: str
+    music_id: str | None
+    parameters: dict[str, object]
+    fingerprint: str
+    scan_key: str | None
+    origin: Origin
+    priority: int
+    progress: Progress
+    error: dict[str, object] | None
+    cancel_requested: bool
+    worker_id: str | None
+    heartbeat_at: datetime | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    expires_at: datetime | None

@@ -1,0 +1,35 @@
+"""Every setting of collecting and listening, typed. The API's own are in `api/settings.py`.
+
+Values come from the environment or from `.env` in the working directory; names are upper-case.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DataProvider = Literal["vidplat-public", "browser-public", "mock", "file", "vidplat-web"]
+MusicProvider = Literal["public-graph", "mobileapp-guest", "browser-public"]
+
+
+class Settings(BaseSettings):
+    """Settings shared by worker, API, CLI and Dagster. See `.env.example` for the meaning."""
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
+
+    profile: str | None = Field(None, description="platform profile: `public`, `sandbox` or a file")
+    data_provider: DataProvider = Field("vidplat-public", description="source of users and posts")
+    music_data_provider: MusicProvider = Field("public-graph", description="source of music scans")
+    data_home: Path = Field(Path("warehouse/data"), description="folder of all stores")
+    control_url: str | None = Field(None, description="control store; default: SQLite in the home")
+    lake_url: str | None = Field(None, description="lake root; default: a folder in the home")
+    result_cache_ttl: int = Field(6 * 3600, ge=0, description="seconds a stored result serves")
+    job_retention_days: int = Field(30, ge=1, description="days a job and its result are kept")
+    worker_runs: int = Field(2, ge=1, le=64, description="scans that run at the same time")
+    listening_workers: int = Field(2, ge=1, le=64, description="child processes that decode sound")
+    heartbeat_s: float = Field(2.0, gt=0, description="how often a worker says that it is alive")
+    worker_lost_after_s: float = Field(20.0, gt=0, description="silence after which it is lost")
+    sandbox_port: int = Field(8790, ge=1, le=65535, description="port of the stand-in platform")
+    daily_request_budget: int = Field(20_000, ge=1, description="requests per host and day")
+    min_free_disk_mb: int = Field(500, ge=0, description="below this no new work is taken")

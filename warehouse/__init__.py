@@ -1,0 +1,1 @@
+"""Where facts rest: tables, lake, engine, control store and typed reads."""
