@@ -229,6 +229,6 @@ class WrongWorldError(WarehouseError):
 
 
 class ContractBrokenError(WarehouseError):
-    """A row does not fit the contract of its table: a key is missing, unknown or of another type."""
+    """A row does not fit its table: a column is missing, unknown or of another type."""
 
     type = "internal_error"
