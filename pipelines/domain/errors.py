@@ -42,6 +42,16 @@ class SametrackError(Exception):
         self.hint = hint
         self.retry_after = retry_after
 
+    def to_document(self) -> dict[str, object]:
+        """The `error` that answers and failed jobs carry; `upstream` is filled in below."""
+        return {
+            "type": self.type,
+            "detail": self.detail,
+            "hint": self.hint,
+            "retry_after": self.retry_after,
+            "upstream": None,
+        }
+
 
 class InputError(SametrackError):
     """What the caller gave cannot be used."""
@@ -102,6 +112,11 @@ class UpstreamError(SametrackError):
         self.surface = surface
         self.reason = reason
         self.status = status
+
+    def to_document(self) -> dict[str, object]:
+        """The same with what the surface answered."""
+        upstream = {"surface": self.surface, "reason": self.reason, "status": self.status}
+        return super().to_document() | {"upstream": upstream}
 
 
 class EmptyAnswerError(UpstreamError):
