@@ -1,0 +1,171 @@
+"""Platform profiles: the addresses, allow-lists and rates of one platform, as data.
+
+`public` holds the real hosts, `sandbox` the stand-in on loopback. Brand words of the platform are
+in `profiles/*.toml` and nowhere else in the code. What an address may be is decided in `gate.py`.
+"""
+
+import ipaddress
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
+
+_FOLDER = Path(__file__).parent / "profiles"
+KNOWN = ("public", "sandbox")
+
+_LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
+Host = Annotated[str, StringConstraints(pattern=rf"^{_LABEL}(\.{_LABEL})+$", max_length=253)]
+HostRule = Annotated[str, StringConstraints(pattern=rf"^\.?{_LABEL}(\.{_LABEL})+$", max_length=253)]
+"""A host, or with a leading dot a domain and everything below it."""
+UrlPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9/_{}.-]*$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Hosts(_Part):
+    """Where our own requests start."""
+
+    web: Host
+    share: Host
+    short: tuple[Host, ...]
+
+
+class Links(_Part):
+    """Hosts of links that a user may paste, and where a redirect may lead."""
+
+    share: tuple[HostRule, ...]
+    redirect: tuple[HostRule, ...]
+    region: tuple[HostRule, ...] = ()
+
+
+class Media(_Part):
+    """Hosts that sound may be read from, redirects included."""
+
+    hosts: tuple[HostRule, ...]
+
+
+class Paths(_Part):
+    """Paths of the surfaces. The names of the fields are the names of the surfaces."""
+
+    video_page: UrlPath
+    slides_info: UrlPath
+    user_info: UrlPath
+    user_posts: UrlPath
+    user_page: UrlPath
+    music_info: UrlPath
+    music_list: UrlPath
+    public_video: UrlPath
+    public_music: UrlPath
+
+
+class Rate(_Part):
+    """How fast one host may be asked, by all processes together; `parallel` is per process."""
+
+    per_second: float = Field(gt=0)
+    burst: int = Field(ge=1)
+    parallel: int = Field(ge=1, le=64)
+
+
+class Markers(_Part):
+    """Words by which a page without data says why."""
+
+    verification_title: tuple[str, ...]
+    verification_body: tuple[str, ...]
+    forbidden_title: tuple[str, ...]
+    gone_query: str
+
+
+class Profile(_Part):
+    """One platform. `name` is also the name of the world that its data lives in."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+    scheme: Literal["http", "https"]
+    is_demo: bool
+    use_sandbox_port: bool = False
+    hosts: Hosts
+    links: Links
+    media: Media
+    paths: Paths
+    pins: dict[HostRule, ipaddress.IPv4Address | ipaddress.IPv6Address] = {}
+    rate: Rate
+    markers: Markers
+    port: int = Field(443, ge=1, le=65535)
+
+    @property
+    def may_name_loopback(self) -> bool:
+        """Only the stand-in platform is on this machine."""
+        return self.name == "sandbox"
+
+    def address(self, surface: str, **ids: str) -> str:
+        """The address of a surface on the share host; `ids` fill in its path."""
+        return self._at(self.hosts.share, surface, ids)
+
+    def public_address(self, surface: str, **ids: str) -> str:
+        """A link for people, on the desktop host."""
+        return self._at(self.hosts.web, surface, ids)
+
+    def short_address(self, host: str, code: str) -> str:
+        """The address of a short link."""
+        return f"{self.scheme}://{host}{self._port_suffix}/{code}/"
+
+    def _at(self, host: str, surface: str, ids: dict[str, str]) -> str:
+        path: str = getattr(self.paths, surface)
+        return f"{self.scheme}://{host}{self._port_suffix}{path.format(**ids)}"
+
+    @property
+    def _port_suffix(self) -> str:
+        standard = {"http": 80, "https": 443}[self.scheme]
+        return "" if self.port == standard else f":{self.port}"
+
+
+def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> Profile:
+    """Read a profile by its name (`public`, `sandbox`) or from a file of the operator's own.
+
+    Raises:
+        ProfileNotChosenError: Nothing was chosen, so nothing may be contacted.
+        InvalidParameterError: No such profile, or its file does not hold a profile.
+    """
+    if name_or_path is None or not str(name_or_path).strip():
+        raise ProfileNotChosenError(
+            "no platform profile is chosen, so nothing may be contacted",
+            hint="set PROFILE=sandbox for the stand-in platform, or PROFILE=public",
+        )
+    path = _FOLDER / f"{name_or_path}.toml" if name_or_path in KNOWN else Path(name_or_path)
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise InvalidParameterError(
+            f"the profile {path.name!r} cannot be read: {type(exc).__name__}",
+            hint=f"known profiles are {', '.join(KNOWN)}; or name a TOML file",
+        ) from exc
+    return _validated(document, sandbox_port, path.name)
+
+
+def _validated(document: dict[str, object], sandbox_port: int, shown: str) -> Profile:
+    if document.get("use_sandbox_port"):
+        document["port"] = sandbox_port
+    try:
+        profile = Profile.model_validate(document)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise InvalidParameterError(
+            f"the profile {shown!r} is not valid at {where!r}: {first['msg']}"
+        ) from exc
+    _refuse_special_pins(profile, shown)
+    return profile
+
+
+def _refuse_special_pins(profile: Profile, shown: str) -> None:
+    for host, address in profile.pins.items():
+        allowed = address.is_global or (profile.may_name_loopback and address.is_loopback)
+        if not allowed or address.is_multicast:
+            raise InvalidParameterError(
+                f"the profile {shown!r} pins {host!r} to {address}, which is not a public address",
+                hint="only the sandbox profile may name loopback",
+            )
