@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
 
-_FOLDER = Path(__file__).parent / "profiles"
+_FOLDER = Path(__file__).parent
 KNOWN = ("public", "sandbox")
 
 _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
