@@ -1,0 +1,73 @@
+"""Settings of the API process: those that everything shares, and the front door's own."""
+
+import ipaddress
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import NoDecode
+
+from pipelines.settings import Settings
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+SERVICE_VERSION = "2.0.0"
+
+
+class ApiSettings(Settings):
+    """Settings of the front door. See `.env.example` for the meaning of all of them."""
+
+    own_api_token: SecretStr | None = Field(None, description="when set, every request carries it")
+    api_host: str = Field("127.0.0.1", description="address to listen on")
+    api_port: int = Field(8780, ge=1, le=65535, description="port to listen on")
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="more host names that are served, comma-separated"
+    )
+    time_zone: str = Field("UTC", description="IANA zone of `time` in answers")
+    body_limit_bytes: int = Field(65_536, ge=1024, description="largest request body")
+    stop_grace_s: int = Field(5, ge=0, description="how long running requests may end on a stop")
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        """Environment variables hold text: `a.example, b.example`."""
+        if not isinstance(value, str):
+            return value
+        return tuple(name.strip() for name in value.split(",") if name.strip())
+
+    @field_validator("own_api_token")
+    @classmethod
+    def _no_blank_token(cls, value: SecretStr | None) -> SecretStr | None:
+        """`OWN_API_TOKEN=` in a file means "none", not "the empty word opens the door"."""
+        return value if value is not None and value.get_secret_value().strip() else None
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (KeyError, ValueError, OSError) as exc:
+            raise ValueError(f"{value!r} is no IANA time zone") from exc
+        return value
+
+    @model_validator(mode="after")
+    def _no_open_door(self) -> "ApiSettings":
+        if self.own_api_token is None and not is_loopback(self.api_host):
+            raise ValueError("API_HOST beyond loopback needs OWN_API_TOKEN")
+        return self
+
+    @property
+    def served_hosts(self) -> frozenset[str]:
+        """Host names that requests may name: loopback, the bound address and the allowed ones."""
+        return frozenset(
+            {*LOOPBACK_NAMES, self.api_host.lower(), *map(str.lower, self.allowed_hosts)}
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """True for `localhost` and loopback addresses; any other name may lead anywhere."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
