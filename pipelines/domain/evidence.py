@@ -64,3 +64,27 @@ class Comparison:
     algorithm: str
     feature_version: str
     library_version: str
+
+
+def holds_as_heard(pair: PairEvidence, limits: Limits) -> bool:
+    """True when the pair meets a literal rule and the composite score at speed 1 and pitch 0.
+
+    The whole rule and the local rule are the specification's (endpoint 9, rules 2 to 4).
+    """
+    measured = (pair.chroma_distance, pair.mfcc_distance, pair.overlap_s, pair.score)
+    if None in measured or pair.speed != 1.0 or pair.semitones != 0.0:
+        return False
+    chroma, mfcc, overlap_s, score = (value or 0.0 for value in measured)
+    most, at_least = _rule(pair.segment, limits)
+    return (
+        chroma <= most[0]
+        and mfcc <= most[1]
+        and overlap_s >= at_least
+        and score >= limits.match_threshold
+    )
+
+
+def _rule(segment: Segment | None, limits: Limits) -> tuple[tuple[float, float], float]:
+    if segment == "whole":
+        return (limits.whole_chroma_distance, limits.whole_mfcc_distance), limits.whole_overlap_s
+    return (limits.local_chroma_distance, limits.local_mfcc_distance), limits.local_overlap_s

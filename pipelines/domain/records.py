@@ -23,12 +23,11 @@ class Statistics:
     @property
     def known(self) -> bool:
         """True when all four counts were read."""
-        return None not in (
-            self.digg_count,
-            self.comment_count,
-            self.collect_count,
-            self.share_count,
-        )
+        return None not in self.counts()
+
+    def counts(self) -> tuple[int | None, int | None, int | None, int | None]:
+        """Likes, comments, bookmarks, shares."""
+        return (self.digg_count, self.comment_count, self.collect_count, self.share_count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,85 @@
+"""How a scan widens: group works by music id, pick who is heard, and say what a group became.
+
+Pure. The loop that reads and listens is `pipelines/scan/confirm.py`; the numbers of a comparison
+come from `pipelines/audio`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from pipelines.domain.documents import LinkType
+from pipelines.domain.evidence import Comparison
+from pipelines.domain.records import Video
+from pipelines.domain.titles import mentions
+
+REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
+REFERENCES = 3
+REFERENCE_TRIALS = 5  # heard, so that the cleanest three can be chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmed:
+    """A work that carries the recording, and why we say so."""
+
+    video: Video
+    link_type: LinkType
+    expansion_round: int
+    comparison: Comparison | None = None
+
+
+def group_by_music(
+    videos: Iterable[Video], *, settled: Collection[str]
+) -> dict[str, tuple[Video, ...]]:
+    """Works by music id, for ids that have no verdict yet. A work without music id has no group."""
+    groups: dict[str, list[Video]] = defaultdict(list)
+    for video in videos:
+        if video.music is not None and video.music.music_id not in settled:
+            groups[video.music.music_id].append(video)
+    return {music_id: tuple(works) for music_id, works in groups.items()}
+
+
+def listening_order(
+    groups: Mapping[str, tuple[Video, ...]], *, title: str | None
+) -> tuple[str, ...]:
+    """Music ids in the order they are heard: those whose text names the song first, then larger
+    groups first. The order only matters when a scan is cut short.
+    """
+
+    def rank(music_id: str) -> tuple[bool, int, str]:
+        works = groups[music_id]
+        named = any(_text_names(work, title) for work in works)
+        return (not named, -len(works), music_id)
+
+    return tuple(sorted(groups, key=rank))
+
+
+def _text_names(work: Video, title: str | None) -> bool:
+    sound = (work.music.title, work.music.mapped_title) if work.music else ()
+    return mentions(title, (work.desc, *sound, *(tag.name for tag in work.hashtags)))
+
+
+def works_to_hear(
+    works: Iterable[Video], *, silent: Collection[str], limit: int
+) -> tuple[Video, ...]:
+    """The works that stand for a music id: videos before photo posts, then the most liked.
+
+    `silent` names works whose sound is the platform's silent placeholder; they are never heard.
+    """
+    audible = [work for work in works if work.aweme_id not in silent]
+    return tuple(sorted(audible, key=_hearing_rank)[:limit])
+
+
+def _hearing_rank(work: Video) -> tuple[bool, int, str]:
+    return (work.media_type == "photo", -(work.statistics.digg_count or 0), work.aweme_id)
+
+
+def authors_to_scan(
+    works: Iterable[Video], *, scanned: Collection[str], limit: int
+) -> tuple[str, ...]:
+    """Accounts whose first screen is read next: those with the most works of the track first."""
+    counts = Counter(work.author.sec_uid for work in works if work.author is not None)
+    fresh = [(sec_uid, n) for sec_uid, n in counts.items() if sec_uid not in scanned]
+    return tuple(sec_uid for sec_uid, _ in sorted(fresh, key=lambda entry: (-entry[1], entry[0])))[
+        :limit
+    ]
