@@ -1,0 +1,171 @@
+"""DuckDB over the lake: every table as `raw.*` or `marts.*`, as the Delta log names its files.
+
+Here: the connection, its fence and the views; `seen.*` are observations whose capture is
+complete. Not here: questions (`queries`), models (`sql/marts`). A glob over the folder would
+see files that a compaction has replaced.
+"""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import duckdb
+import pyarrow as pa
+
+from warehouse.lake import Lake, Listing
+from warehouse.rim import query_errors
+from warehouse.tables import BYTES, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Table
+
+RELIST_AFTER_S = 0.2
+
+_SQL_TYPES: dict[pa.DataType, str] = {
+    TEXT: "varchar",
+    WHOLE: "bigint",
+    REAL: "double",
+    FLAG: "boolean",
+    TIME: "timestamptz",
+    BYTES: "blob",
+    TEXTS: "varchar[]",
+}
+
+
+class Engine:
+    """Answers SQL over one lake. Thread-safe; one per process is enough."""
+
+    def __init__(self, lake: Lake) -> None:
+        self.lake = lake
+        self._listing = threading.Lock()
+        self._listed_at = float("-inf")
+        self._versions: dict[str, int] = {}
+        self._datasets: dict[str, pa.Dataset] = {}
+        with query_errors():
+            self._connection = _connect(lake)
+        self.refresh()
+        with query_errors(), self._cursor() as cursor:
+            cursor.execute(_seen_views(lake.tables))
+
+    def rows(self, sql: str, params: Mapping[str, object] | None = None) -> list[dict[str, object]]:
+        """Rows as dictionaries; times are aware, in UTC. `$name` in `sql` stands for a parameter.
+
+        Raises:
+            WarehouseError: The query is wrong.
+            WarehouseUnavailableError: The lake cannot be read.
+        """
+        found: list[dict[str, object]] = self.table(sql, params).to_pylist()
+        return found
+
+    def table(self, sql: str, params: Mapping[str, object] | None = None) -> pa.Table:
+        """The same as an Arrow table."""
+        self._relist_when_due()
+        with query_errors(), self._cursor() as cursor:
+            return cursor.sql(sql, params=dict(params or {})).to_arrow_table()
+
+    def refresh(self) -> None:
+        """See every commit made until now."""
+        with self._listing:
+            self._relist()
+
+    def close(self) -> None:
+        """Close the connection; queries that still run fail."""
+        self._connection.close()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._connection.cursor() as cursor:
+            for name, dataset in self._datasets.items():
+                cursor.register(_alias(name), dataset)  # what is registered, a cursor owns
+            yield cursor
+
+    def _relist_when_due(self) -> None:
+        if time.monotonic() - self._listed_at < RELIST_AFTER_S:
+            return
+        # Whoever comes while another thread re-lists reads the views as they are.
+        if self._listing.acquire(blocking=False):
+            try:
+                self._relist()
+            finally:
+                self._listing.release()
+
+    def _relist(self) -> None:
+        started_at = time.monotonic()
+        for table in self.lake.tables:
+            if self.lake.version(table.name) != self._versions.get(table.name):
+                self._list(table)
+        self._listed_at = started_at
+
+    def _list(self, table: Table) -> None:
+        """DuckDB reads an object store only with an extension it would download; Arrow does."""
+        listing = self.lake.listing(table.name)
+        source = _scan(listing)
+        if self.lake.is_remote:
+            self._datasets = {**self._datasets, table.name: self.lake.dataset(table.name)}
+            source = f"from {_alias(table.name)}"
+        with query_errors(), self._cursor() as cursor:
+            cursor.execute(_view(table, source))
+        self._versions[table.name] = listing.version
+
+
+def _connect(lake: Lake) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+    connection.execute("set global TimeZone='UTC'")  # without `global` cursors keep the machine's
+    connection.execute("set global parquet_metadata_cache=true")  # Delta never changes a file
+    for layer in sorted({table.name.split(".")[0] for table in lake.tables}):
+        connection.execute(f"create schema {_name(layer)}")
+    if not lake.is_remote:
+        connection.execute(f"set allowed_directories=[{_text(lake.url)}]")
+    connection.execute("set enable_external_access=false")
+    return connection
+
+
+def _view(table: Table, source: str | None) -> str:
+    """A view of `source` below a typed empty relation.
+
+    That relation gives the columns of a table without files, and those that no file has yet.
+    """
+    layer, noun = table.name.split(".")
+    head = f"create or replace view {_name(layer)}.{_name(noun)} as"
+    nothing = f"(select {_typed_nulls(table)} where false)"
+    return f"{head} {nothing}" if source is None else f"{head} {nothing} union all by name {source}"
+
+
+def _scan(listing: Listing) -> str | None:
+    """Reading by name opens every file's footer while binding, so only where files differ."""
+    if not listing.files:
+        return None
+    files = ", ".join(_text(file) for file in listing.files)
+    by_name = str(listing.is_uneven).lower()
+    return f"from read_parquet([{files}], union_by_name={by_name})"
+
+
+def _typed_nulls(table: Table) -> str:
+    return ", ".join(
+        f"null::{_SQL_TYPES[column.type]} as {_name(column.name)}" for column in table.columns
+    )
+
+
+def _seen_views(tables: Sequence[Table]) -> str:
+    """`seen.videos` and the like: a capture's row is the last to be written, so an observation
+    whose capture has none belongs to a capture that is not finished, or never was.
+    """
+    by_name = {table.name: table for table in tables}
+    captures = by_name.pop("raw.captures", None)
+    views = [
+        f"create view seen.{table.name.removeprefix('raw.')} as from {table.name} "  # noqa: S608  # names are the contract's
+        "where capture_id is null or capture_id in (select capture_id from raw.captures);"
+        for table in by_name.values()
+        if captures is not None and any(column.name == "capture_id" for column in table.columns)
+    ]
+    return "create schema seen;" + "".join(views)
+
+
+def _alias(name: str) -> str:
+    return name.replace(".", "_") + "_dataset"
+
+
+def _name(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

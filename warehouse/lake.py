@@ -1,0 +1,218 @@
+"""The lake: one Delta table per contract, on a folder or an `s3://` address.
+
+Here: append, list, compact, vacuum; safe from several threads and several processes. Not here:
+questions (`engine`, `queries`), the contracts (`tables`), opening and migrating (`evolution`).
+Appends of several processes do not conflict; one append is one commit, whole or not at all.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import stamina
+from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
+from deltalake.exceptions import CommitFailedError, SchemaMismatchError
+
+from pipelines.domain.errors import ContractBrokenError, WarehouseUnavailableError
+from warehouse.contract import to_arrow
+from warehouse.evolution import check_marks, has_uneven_files, open_table
+from warehouse.rim import storage_errors
+from warehouse.tables import TABLES, Table
+
+CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
+VACUUM_AFTER_HOURS = 7 * 24  # far above the longest read; a reader never meets a vanished file
+_COMMIT_ATTEMPTS = 8
+_WRITER = WriterProperties(compression="ZSTD", compression_level=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a table consists of at one version. `is_uneven`: some files lack later columns."""
+
+    version: int
+    files: tuple[str, ...]
+    is_uneven: bool
+
+
+@dataclass(slots=True)
+class _Handle:
+    """One open table. `lock` guards `delta`, which a refresh changes in place."""
+
+    table: Table
+    path: str
+    delta: DeltaTable
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    log_mtime_ns: int = -1
+
+
+class Lake:
+    """The open tables of one world. Made by `open_lake`."""
+
+    def __init__(self, url: str, world: str, handles: Mapping[str, _Handle]) -> None:
+        self.url = url
+        self.world = world
+        self._handles = handles
+
+    @property
+    def is_remote(self) -> bool:
+        """True for an object store, whose files only Arrow can read."""
+        return is_remote(self.url)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The contracts of the tables in this lake."""
+        return tuple(handle.table for handle in self._handles.values())
+
+    def append(
+        self, name: str, rows: Sequence[Mapping[str, object]], *, job_id: str | None = None
+    ) -> None:
+        """Append rows in one commit; no rows make no commit.
+
+        `committed_at` is filled in where rows do not bring it; `job_id` goes into the commit.
+
+        Raises:
+            ContractBrokenError: A row does not fit its table. Nothing is written.
+            StoreTooNewError: A newer Sametrack has migrated the table meanwhile.
+            WarehouseUnavailableError: The rows could not be written. Nothing is visible.
+        """
+        if not rows:
+            return
+        handle = self._handle(name)
+        batch = to_arrow(handle.table, rows, committed_at=datetime.now(UTC))
+        metadata = {} if job_id is None else {"job_id": job_id}
+        with handle.lock, storage_errors(f"appending to {name}"):
+            try:
+                _commit(handle.delta, batch, metadata)
+            except SchemaMismatchError as error:
+                handle.delta.update_incremental()
+                check_marks(handle.delta, handle.table, world=self.world)
+                raise ContractBrokenError(f"{name} does not take these rows") from error
+
+    def files(self, name: str) -> list[str]:
+        """Paths or addresses of the files that the newest version consists of."""
+        return list(self.listing(name).files)
+
+    def listing(self, name: str) -> Listing:
+        """The newest version with its files."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"listing {name}"):
+            _catch_up(handle)
+            delta = handle.delta
+            return Listing(delta.version(), tuple(delta.file_uris()), has_uneven_files(delta))
+
+    def version(self, name: str) -> int:
+        """The newest version; costs two file look-ups when nothing has changed."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading the log of {name}"):
+            _catch_up(handle)
+            return handle.delta.version()
+
+    def dataset(self, name: str) -> pa.Table:
+        """The table as an Arrow dataset, for readers that cannot open its files."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading {name}"):
+            handle.delta.update_incremental()
+            return handle.delta.to_pyarrow_dataset()
+
+    def refresh(self) -> None:
+        """Read the log of every table, whatever the look-ups say."""
+        for name, handle in self._handles.items():
+            with handle.lock, storage_errors(f"reading the log of {name}"):
+                handle.delta.update_incremental()
+
+    def crowded(self, *, files: int = CROWDED_FILES) -> list[str]:
+        """Names of tables with more than `files` files: time to compact them."""
+        return [table.name for table in self.tables if len(self.files(table.name)) > files]
+
+    def compact(self, name: str) -> int:
+        """Merge small files; returns how many were replaced. Two at once: one of them wins."""
+        handle = self._handle(name)
+        with storage_errors(f"compacting {name}"):
+            delta = DeltaTable(handle.path)  # its own, so that appends need not wait for it
+            with suppress(CommitFailedError):
+                metrics = delta.optimize.compact(writer_properties=_WRITER)
+                return int(metrics["numFilesRemoved"])
+        return 0
+
+    def vacuum(self, name: str) -> int:
+        """Delete files that no version of the last week names; returns how many."""
+        handle = self._handle(name)
+        with storage_errors(f"vacuuming {name}"):
+            delta = DeltaTable(handle.path)
+            return len(delta.vacuum(retention_hours=VACUUM_AFTER_HOURS, dry_run=False))
+
+    def _handle(self, name: str) -> _Handle:
+        handle = self._handles.get(name)
+        if handle is None:
+            raise ContractBrokenError(f"the lake has no table {name}")
+        return handle
+
+
+def open_lake(url: str, *, world: str, tables: Sequence[Table] = TABLES) -> Lake:
+    """Open a lake, creating missing tables and adding columns that came later.
+
+    Args:
+        url: A folder, or `s3://bucket/prefix` (keys and region from the AWS_* variables).
+        world: Whose lake it is; another world's is refused.
+        tables: The contracts.
+
+    Raises:
+        WrongWorldError, StoreTooNewError, ContractBrokenError: See `evolution.open_table`.
+        WarehouseUnavailableError: The lake cannot be opened.
+    """
+    root = url.rstrip("/") if is_remote(url) else str(Path(url).expanduser().resolve())
+    handles = {}
+    for table in tables:
+        path = f"{root}/{table.folder}"
+        with storage_errors(f"opening {table.name}"):
+            if not is_remote(root):
+                Path(path).mkdir(parents=True, exist_ok=True)
+            handles[table.name] = _Handle(table, path, open_table(path, table, world=world))
+    return Lake(root, world, handles)
+
+
+def is_remote(url: str) -> bool:
+    """True for the address of an object store."""
+    return "://" in url
+
+
+def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> None:
+    """One commit. A conflict leaves nothing visible, so trying again is safe."""
+    for attempt in stamina.retry_context(
+        on=CommitFailedError, attempts=_COMMIT_ATTEMPTS, wait_initial=0.02, wait_max=0.5
+    ):
+        with attempt:
+            if attempt.num > 1:
+                delta.update_incremental()
+            write_deltalake(
+                delta,
+                batch,
+                mode="append",
+                writer_properties=_WRITER,
+                commit_properties=CommitProperties(custom_metadata=metadata),
+            )
+
+
+def _catch_up(handle: _Handle) -> None:
+    """Read new log entries, when there are any.
+
+    `update_incremental` costs 4 ms, so on a disk two look-ups go first: the next entry's file,
+    and the folder's time, which also moves when old entries were cleaned away. The time alone
+    would miss a second commit within one tick of the file system's clock.
+    """
+    if is_remote(handle.path):
+        handle.delta.update_incremental()
+        return
+    log = Path(handle.path, "_delta_log")
+    try:
+        mtime_ns = log.stat().st_mtime_ns
+    except FileNotFoundError as error:
+        raise WarehouseUnavailableError(f"{handle.table.name} has vanished") from error
+    following = log / f"{handle.delta.version() + 1:020}.json"
+    if mtime_ns != handle.log_mtime_ns or following.exists():
+        handle.delta.update_incremental()
+        handle.log_mtime_ns = mtime_ns
