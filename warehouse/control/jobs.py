@@ -1,0 +1,257 @@
+"""Job rows: created once per request, claimed once, moved only as the domain allows.
+
+Here: the queue, heartbeats, progress, cancelling, retention. Not here: what a job does
+(`pipelines.worker`), which moves are legal (`pipelines.domain.jobs`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from sqlalchemy import Connection, RowMapping, Select, delete, select, update
+
+from pipelines.domain.errors import WarehouseUnavailableError
+from pipelines.domain.jobs import FINAL, MOVES, Job, JobStatus, Progress, may_move
+from warehouse.control.database import Database
+from warehouse.control.records import NewJob
+from warehouse.control.schema import JOBS, LEASES, LINKS, WANTED, WORKERS
+
+_PROGRESS_FIELDS = frozenset(field.name for field in fields(Progress))
+_TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")
+_JOIN_ATTEMPTS = 10  # each failure means that another process created and ended a twin meanwhile
+
+
+class JobRows:
+    """The part of the control store that keeps jobs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def create_or_join(self, new: NewJob) -> tuple[Job, bool]:
+        """Create a queued job, or join the queued or running one of the same fingerprint.
+
+        Returns the job and whether it was created. A twin that is being cancelled is not joined.
+        """
+        values = _new_values(new, self._database.now())
+        insert = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
+        for _ in range(_JOIN_ATTEMPTS):
+            with self._database.writing() as connection:
+                created = connection.execute(insert).rowcount == 1
+                found = _first(connection, _twin(values))
+            if found is not None:
+                return found, created
+        raise WarehouseUnavailableError("the queue does not take this job", retry_after=1)
+
+    def job(self, job_id: str) -> Job | None:
+        """One job; None if there is none or its retention is over."""
+        with self._database.reading() as connection:
+            return _first(connection, select(JOBS).where(JOBS.c.job_id == job_id))
+
+    def jobs(self, *, limit: int, status: JobStatus | None = None) -> list[Job]:
+        """The newest jobs, newest first."""
+        query = select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
+        return self._read(query if status is None else query.where(JOBS.c.status == status))
+
+    def claim(self, worker_id: str, *, kinds: Sequence[str] = ("scan",)) -> Job | None:
+        """Start the next queued job: highest priority first, then oldest. Never the same twice."""
+        following = (
+            select(JOBS)
+            .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds))
+            .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
+            .limit(1)
+            .with_for_update(skip_locked=True)  # SQLite needs none: its writers take turns
+        )
+        with self._database.writing() as connection:
+            found = _first(connection, following)
+            if found is None:
+                return None
+            now = self._database.now()
+            _move(
+                connection,
+                found.job_id,
+                "running",
+                worker_id=worker_id,
+                started_at=now,
+                heartbeat_at=now,
+            )
+            return _first(connection, select(JOBS).where(JOBS.c.job_id == found.job_id))
+
+    def beat(self, worker_id: str, job_ids: Sequence[str]) -> None:
+        """Say that a worker is alive, and with it the jobs it runs."""
+        now = self._database.now()
+        insert = self._database.insert(WORKERS).values(worker_id=worker_id, heartbeat_at=now)
+        alive = insert.on_conflict_do_update(
+            index_elements=[WORKERS.c.worker_id], set_={"heartbeat_at": now}
+        )
+        with self._database.writing() as connection:
+            connection.execute(alive)
+            connection.execute(
+                update(JOBS)
+                .where(JOBS.c.job_id.in_(job_ids), JOBS.c.status == "running")
+                .values(heartbeat_at=now)
+            )
+
+    def live_workers(self, within_s: float) -> list[str]:
+        """Workers heard of within the last `within_s` seconds."""
+        since = self._database.now() - within_s
+        query = select(WORKERS.c.worker_id).where(WORKERS.c.heartbeat_at >= since)
+        with self._database.reading() as connection:
+            return list(connection.execute(query.order_by(WORKERS.c.worker_id)).scalars())
+
+    def save_progress(self, job_id: str, progress: Progress) -> None:
+        """Write how far a running job is; a job that has ended keeps what it had."""
+        document = _to_json(progress.to_document())
+        with self._database.writing() as connection:
+            connection.execute(
+                update(JOBS)
+                .where(JOBS.c.job_id == job_id, JOBS.c.status == "running")
+                .values(progress=document)
+            )
+
+    def set_target(self, job_id: str, *, music_id: str, scan_key: str | None) -> None:
+        """Write which track the input led to."""
+        with self._database.writing() as connection:
+            connection.execute(
+                update(JOBS)
+                .where(JOBS.c.job_id == job_id)
+                .values(target=music_id, music_id=music_id, scan_key=scan_key)
+            )
+
+    def finish(
+        self,
+        job_id: str,
+        status: JobStatus,
+        *,
+        error: dict[str, object] | None = None,
+        expires_at: datetime | None = None,
+    ) -> bool:
+        """End a job; False if there is none or it has ended already, which changes nothing."""
+        if status not in FINAL:
+            return False
+        with self._database.writing() as connection:
+            return _move(
+                connection,
+                job_id,
+                status,
+                error=None if error is None else _to_json(error),
+                finished_at=self._database.now(),
+                expires_at=None if expires_at is None else expires_at.timestamp(),
+            )
+
+    def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None:
+        """Ask a job to stop. A queued one is cancelled at once, an ended one stays as it is."""
+        row = JOBS.c.job_id == job_id
+        ended = {
+            "cancel_requested": True,
+            "finished_at": self._database.now(),
+            "expires_at": None if expires_at is None else expires_at.timestamp(),
+        }
+        with self._database.writing() as connection:
+            queued = update(JOBS).where(row, JOBS.c.status == "queued")
+            running = update(JOBS).where(row, JOBS.c.status == "running")
+            connection.execute(queued.values(status="cancelled", **ended))
+            connection.execute(running.values(cancel_requested=True))
+            return _first(connection, select(JOBS).where(row))
+
+    def is_cancel_requested(self, job_id: str) -> bool:
+        """True when somebody asked the job to stop."""
+        query = select(JOBS.c.cancel_requested).where(JOBS.c.job_id == job_id)
+        with self._database.reading() as connection:
+            return bool(connection.execute(query).scalar())
+
+    def lost_jobs(self, silent_s: float) -> list[Job]:
+        """Running jobs not heard of for `silent_s` seconds."""
+        before = self._database.now() - silent_s
+        return self._read(
+            select(JOBS)
+            .where(JOBS.c.status == "running", JOBS.c.heartbeat_at < before)
+            .order_by(JOBS.c.heartbeat_at)
+        )
+
+    def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]:
+        """Jobs about the same scan completed since then, newest first."""
+        return self._read(
+            select(JOBS)
+            .where(
+                JOBS.c.scan_key == scan_key,
+                JOBS.c.status == "completed",
+                JOBS.c.finished_at >= since.timestamp(),
+            )
+            .order_by(JOBS.c.finished_at.desc(), JOBS.c.job_id)
+        )
+
+    def delete_expired(self, now: datetime) -> list[str]:
+        """Delete ended jobs whose retention is over, with links and leases that ran out.
+
+        Returns the ids of the jobs.
+        """
+        moment = now.timestamp()
+        over = delete(JOBS).where(JOBS.c.status.in_(FINAL), JOBS.c.expires_at <= moment)
+        with self._database.writing() as connection:
+            connection.execute(delete(LINKS).where(LINKS.c.expires_at <= moment))
+            connection.execute(delete(LEASES).where(LEASES.c.expires_at <= moment))
+            return sorted(connection.execute(over.returning(JOBS.c.job_id)).scalars())
+
+    def _read(self, query: Select[Any]) -> list[Job]:
+        with self._database.reading() as connection:
+            return [_to_job(row) for row in connection.execute(query).mappings()]
+
+
+def _move(connection: Connection, job_id: str, status: JobStatus, **values: object) -> bool:
+    """Change the status if the domain allows it from the present one, in one statement."""
+    allowed = [before for before in MOVES if may_move(before, status)]
+    moved = connection.execute(
+        update(JOBS)
+        .where(JOBS.c.job_id == job_id, JOBS.c.status.in_(allowed))
+        .values(status=status, **values)
+    )
+    return moved.rowcount == 1
+
+
+def _twin(values: dict[str, object]) -> Select[Any]:
+    """The job just made, or made before under the same id, or the wanted one like it."""
+    same_id = JOBS.c.job_id == values["job_id"]
+    same_wish = WANTED & (JOBS.c.fingerprint == values["fingerprint"])
+    return select(JOBS).where(same_id | same_wish).order_by(same_id.desc()).limit(1)
+
+
+def _new_values(new: NewJob, now: float) -> dict[str, object]:
+    return {
+        "job_id": new.job_id or str(uuid4()),
+        "kind": new.kind,
+        "status": "queued",
+        "input": new.input,
+        "target": new.target,
+        "music_id": new.music_id,
+        "parameters": _to_json(new.parameters),
+        "fingerprint": new.fingerprint,
+        "scan_key": new.scan_key,
+        "origin": new.origin,
+        "priority": new.priority,
+        "progress": _to_json(Progress().to_document()),
+        "cancel_requested": False,
+        "created_at": now,
+    }
+
+
+def _first(connection: Connection, query: Select[Any]) -> Job | None:
+    row = connection.execute(query).mappings().first()
+    return None if row is None else _to_job(row)
+
+
+def _to_job(row: RowMapping) -> Job:
+    values: dict[str, Any] = dict(row)
+    for name in _TIMES:
+        values[name] = None if values[name] is None else datetime.fromtimestamp(values[name], UTC)
+    progress = orjson.loads(values["progress"])
+    values["progress"] = Progress(**{n: v for n, v in progress.items() if n in _PROGRESS_FIELDS})
+    values["parameters"] = orjson.loads(values["parameters"])
+    values["error"] = None if values["error"] is None else orjson.loads(values["error"])
+    return Job(**values)
+
+
+def _to_json(document: dict[str, object]) -> str:
+    return orjson.dumps(document).decode()

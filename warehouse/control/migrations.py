@@ -1,0 +1,100 @@
+"""Bringing a control store to today's schema, and refusing what is not ours or newer.
+
+Here: the numbered migrations and the copy made before them. A new store gets the newest schema
+at once. One process migrates; others that open the store meanwhile wait for it.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, select, text
+
+from pipelines.domain.errors import StoreTooNewError, WrongWorldError
+from warehouse.control.database import Database
+from warehouse.control.schema import MARKS, METADATA
+
+_FIRST_VERSION = 1
+_LOCK = 7_263_548_817  # any number; it names this lock among PostgreSQL's advisory locks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One step to schema version `number`: statements that both databases understand."""
+
+    number: int
+    meaning: str
+    statements: tuple[str, ...]
+
+
+MIGRATIONS: tuple[Migration, ...] = ()
+
+
+def migrate(
+    database: Database, *, world: str, migrations: Sequence[Migration] = MIGRATIONS
+) -> None:
+    """Create the schema or bring it up to date.
+
+    Raises:
+        WrongWorldError: The store belongs to another world.
+        StoreTooNewError: A newer Sametrack has migrated it.
+    """
+    newest = max([_FIRST_VERSION, *(step.number for step in migrations)])
+    with database.writing() as connection:
+        _wait_for_turn(database, connection)
+        MARKS.create(connection, checkfirst=True)
+        marks = {row.name: row.value for row in connection.execute(select(MARKS))}
+        if not marks:
+            METADATA.create_all(connection)
+            _set_mark(connection, "world", world)
+            _set_mark(connection, "schema_version", str(newest))
+            return
+        version = int(marks["schema_version"])
+        _check(marks["world"], version, world=world, newest=newest)
+        if version < newest:
+            _copy_file(database, version)
+            _apply(connection, [step for step in migrations if step.number > version])
+
+
+def _check(owner: str, version: int, *, world: str, newest: int) -> None:
+    if owner != world:
+        raise WrongWorldError(
+            f"the control store belongs to world {owner!r}, not to {world!r}",
+            hint="worlds never mix: choose another CONTROL_URL",
+        )
+    if version > newest:
+        raise StoreTooNewError(
+            f"the control store has schema version {version}, this Sametrack knows {newest}",
+            hint="update Sametrack or choose another CONTROL_URL",
+        )
+
+
+def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
+    for step in sorted(steps, key=lambda step: step.number):
+        for statement in step.statements:
+            connection.execute(text(statement))
+        _set_mark(connection, "schema_version", str(step.number))
+
+
+def _set_mark(connection: Connection, name: str, value: str) -> None:
+    connection.execute(MARKS.delete().where(MARKS.c.name == name))
+    connection.execute(MARKS.insert().values(name=name, value=value))
+
+
+def _wait_for_turn(database: Database, connection: Connection) -> None:
+    """SQLite's write transaction is a lock already."""
+    if not database.is_sqlite:
+        connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+
+
+def _copy_file(database: Database, version: int) -> None:
+    """Keep the store as it was, beside it. A PostgreSQL server has its own backups."""
+    if not database.is_sqlite:
+        return
+    source = Path(str(database.engine.url.database))
+    copy = source.with_name(f"{source.name}.version-{version}")
+    copy.unlink(missing_ok=True)
+    with closing(sqlite3.connect(source)) as before, closing(sqlite3.connect(copy)) as after:
+        before.backup(after)

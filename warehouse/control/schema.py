@@ -1,0 +1,124 @@
+"""The tables of the control store: small mutable state that processes share.
+
+Here: columns and indexes, one schema for SQLite and PostgreSQL. Times are unix seconds (UTC),
+JSON is text, so both databases keep the same values. A change here is a numbered migration in
+`migrations` as well. Not here: facts; those are rows of the lake.
+"""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    and_,
+)
+
+METADATA = MetaData()
+
+MARKS = Table(
+    "marks",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("value", String, nullable=False),
+)
+
+JOBS = Table(
+    "jobs",
+    METADATA,
+    Column("job_id", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("input", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("music_id", String),
+    Column("parameters", Text, nullable=False),
+    Column("fingerprint", String, nullable=False),
+    Column("scan_key", String),
+    Column("origin", String, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("progress", Text, nullable=False),
+    Column("error", Text),
+    Column("cancel_requested", Boolean, nullable=False),
+    Column("worker_id", String),
+    Column("heartbeat_at", Double),
+    Column("created_at", Double, nullable=False),
+    Column("started_at", Double),
+    Column("finished_at", Double),
+    Column("expires_at", Double),
+)
+# A job that is being cancelled is no twin: whoever asks again wants it done.
+WANTED = and_(JOBS.c.status.in_(("queued", "running")), JOBS.c.cancel_requested.is_(False))
+Index(
+    "jobs_one_twin",
+    JOBS.c.fingerprint,
+    unique=True,
+    sqlite_where=WANTED,
+    postgresql_where=WANTED,
+)
+Index("jobs_queue", JOBS.c.status, JOBS.c.priority, JOBS.c.created_at)
+Index("jobs_scan", JOBS.c.scan_key, JOBS.c.finished_at)
+Index("jobs_age", JOBS.c.created_at)
+
+WORKERS = Table(
+    "workers",
+    METADATA,
+    Column("worker_id", String, primary_key=True),
+    Column("heartbeat_at", Double, nullable=False),
+)
+
+HOSTS = Table(
+    "hosts",
+    METADATA,
+    Column("host", String, primary_key=True),
+    Column("tokens", Double, nullable=False),
+    Column("filled_at", Double, nullable=False),
+    Column("day", Integer, nullable=False),
+    Column("spent", Integer, nullable=False),
+    Column("paused_until", Double),
+)
+
+LINKS = Table(
+    "links",
+    METADATA,
+    Column("key", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("expires_at", Double, nullable=False),
+)
+
+LEASES = Table(
+    "leases",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("owner", String, nullable=False),
+    Column("expires_at", Double, nullable=False),
+)
+
+SEQUENCES = Table(
+    "sequences",
+    METADATA,
+    Column("surface", String, primary_key=True),
+    Column("entity_id", String, primary_key=True),
+    Column("value", Integer, nullable=False),
+)
+
+GENERATIONS = Table(
+    "generations",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("value", Integer, nullable=False),
+)
+
+OUTBOX = Table(
+    "outbox",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kind", String, nullable=False),
+    Column("document", Text, nullable=False),
+    sqlite_autoincrement=True,
+)

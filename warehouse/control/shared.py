@@ -1,0 +1,96 @@
+"""Small things that processes share: links, leases, sequences, generations, the outbox.
+
+Here: what several processes must agree on and may be forgotten. Not here: jobs, hosts, facts.
+"""
+
+import orjson
+from sqlalchemy import Table, delete, or_, select
+
+from warehouse.control.database import Database
+from warehouse.control.records import Link, OutboxLine
+from warehouse.control.schema import GENERATIONS, LEASES, LINKS, OUTBOX, SEQUENCES
+
+
+class SharedRows:
+    """The part of the control store that keeps what is neither job nor host."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def remember_link(self, key: str, kind: str, target: str, *, ttl_s: float) -> None:
+        """Keep what a link leads to for `ttl_s` seconds."""
+        values = {"kind": kind, "target": target, "expires_at": self._database.now() + ttl_s}
+        insert = self._database.insert(LINKS).values(key=key, **values)
+        with self._database.writing() as connection:
+            connection.execute(
+                insert.on_conflict_do_update(index_elements=[LINKS.c.key], set_=values)
+            )
+
+    def recall_link(self, key: str) -> Link | None:
+        """What a link leads to, while that is remembered."""
+        query = select(LINKS.c.kind, LINKS.c.target).where(
+            LINKS.c.key == key, LINKS.c.expires_at > self._database.now()
+        )
+        with self._database.reading() as connection:
+            found = connection.execute(query).first()
+        return None if found is None else Link(found.kind, found.target)
+
+    def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool:
+        """Hold `name` alone for `ttl_s` seconds; the holder may prolong. False: another has it."""
+        now = self._database.now()
+        values = {"owner": owner, "expires_at": now + ttl_s}
+        insert = self._database.insert(LEASES).values(name=name, **values)
+        free = or_(LEASES.c.owner == owner, LEASES.c.expires_at <= now)
+        with self._database.writing() as connection:
+            taken = connection.execute(
+                insert.on_conflict_do_update(
+                    index_elements=[LEASES.c.name], set_=values, where=free
+                )
+            )
+            return bool(taken.rowcount == 1)
+
+    def release_lease(self, name: str, owner: str) -> None:
+        """Give a lease back; somebody else's stays."""
+        with self._database.writing() as connection:
+            connection.execute(delete(LEASES).where(LEASES.c.name == name, LEASES.c.owner == owner))
+
+    def next_sequence(self, surface: str, entity_id: str) -> int:
+        """The number of the next capture of an entity on a surface, from 1, never given twice."""
+        return self._count_up(SEQUENCES, surface=surface, entity_id=entity_id)
+
+    def bump_generation(self, entity: str) -> int:
+        """Say that what is known about an entity has changed; returns the new generation."""
+        return self._count_up(GENERATIONS, entity=entity)
+
+    def generation(self, entity: str) -> int:
+        """How often what is known about an entity has changed; 0 at first."""
+        query = select(GENERATIONS.c.value).where(GENERATIONS.c.entity == entity)
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar() or 0)
+
+    def outbox_put(self, kind: str, document: dict[str, object]) -> None:
+        """Leave a line for another process."""
+        text = orjson.dumps(document).decode()
+        with self._database.writing() as connection:
+            connection.execute(OUTBOX.insert().values(kind=kind, document=text))
+
+    def outbox_take(self, limit: int) -> list[OutboxLine]:
+        """Take the oldest lines out; each line is given to one taker."""
+        oldest = (
+            select(OUTBOX.c.id).order_by(OUTBOX.c.id).limit(limit).with_for_update(skip_locked=True)
+        )
+        with self._database.writing() as connection:
+            ids = list(connection.execute(oldest).scalars())
+            taken = connection.execute(
+                delete(OUTBOX).where(OUTBOX.c.id.in_(ids)).returning(OUTBOX)
+            ).all()
+        lines = sorted(taken, key=lambda line: line.id)
+        return [OutboxLine(line.kind, orjson.loads(line.document)) for line in lines]
+
+    def _count_up(self, table: Table, **key: str) -> int:
+        insert = self._database.insert(table).values(value=1, **key)
+        counted = insert.on_conflict_do_update(
+            index_elements=list(table.primary_key.columns), set_={"value": table.c.value + 1}
+        )
+        with self._database.writing() as connection:
+            return int(connection.execute(counted.returning(table.c.value)).scalar_one())

@@ -1,0 +1,45 @@
+"""Opening the control store, and the one object that gives all of it.
+
+Here: composition only. Never call it on the event loop: every call waits for a disk or a server.
+"""
+
+import time
+
+from warehouse.control.database import Clock, Database, connect
+from warehouse.control.hosts import HostRows
+from warehouse.control.jobs import JobRows
+from warehouse.control.migrations import migrate
+from warehouse.control.shared import SharedRows
+
+
+class ControlStore(JobRows, HostRows, SharedRows):
+    """Jobs, hosts and shared state of one world. Thread-safe; made by `open_control`."""
+
+    def __init__(self, database: Database, *, world: str) -> None:
+        super().__init__(database)
+        self.world = world
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._database.close()
+
+
+def open_control(url: str, *, world: str, clock: Clock = time.time) -> ControlStore:
+    """Open or create the control store at `sqlite:///<file>` or `postgresql+psycopg://…`.
+
+    Args:
+        url: Address for SQLAlchemy.
+        world: Whose store it is; another world's is refused.
+        clock: Unix seconds now.
+
+    Raises:
+        WrongWorldError, StoreTooNewError: See `migrations.migrate`.
+        WarehouseUnavailableError: Nothing can be opened there.
+    """
+    database = connect(url, clock=clock)
+    try:
+        migrate(database, world=world)
+    except BaseException:
+        database.close()
+        raise
+    return ControlStore(database, world=world)
