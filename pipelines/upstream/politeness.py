@@ -1,0 +1,121 @@
+"""Taking turns: the rate, the pauses and the daily budget of a host, shared by all processes.
+
+The control store keeps the book; this module waits. Its calls are synchronous and short, so they
+run off the event loop.
+"""
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+
+from pipelines.domain.errors import BudgetSpentError, RateLimitedError
+from pipelines.upstream.profiles import Rate
+
+DEFAULT_PAUSE_S = 30.0
+LONGEST_PAUSE_S = 3600.0
+PATIENCE_S = 60.0
+
+
+class Grant(Protocol):
+    """What the control store says: go now, wait, or the budget of the day is spent."""
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until it makes sense to ask again; 0 means go."""
+
+    @property
+    def spent(self) -> bool:
+        """True when today's budget is used up."""
+
+
+class HostBook(Protocol):
+    """The part of the control store that politeness needs."""
+
+    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+        """Take one token of the host's bucket, or say how long to wait."""
+
+    def pause_host(self, host: str, until: datetime) -> None:
+        """Nobody asks the host before `until`."""
+
+    def host_paused_until(self, host: str) -> datetime | None:
+        """The end of a pause, where there is one."""
+
+
+class Turns:
+    """Waits for a turn at a host. `patience_s` bounds the wait of one request."""
+
+    def __init__(
+        self,
+        book: HostBook,
+        rate: Rate,
+        *,
+        daily_budget: int,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self.patience_s = patience_s
+        self._book = book
+        self._rate = rate
+        self._daily_budget = daily_budget
+
+    async def wait(self, host: str, *, surface: str) -> None:
+        """Return when the host may be asked.
+
+        Raises:
+            RateLimitedError: A pause lasts longer than our patience.
+            BudgetSpentError: Today's budget for the host is used up.
+        """
+        give_up_at = time.monotonic() + self.patience_s
+        while (wait_s := await asyncio.to_thread(self._ask, host, surface)) > 0:
+            if time.monotonic() + wait_s > give_up_at:
+                raise RateLimitedError(
+                    f"{host} is to be left alone for {wait_s:.0f} s more",
+                    surface=surface,
+                    reason="paused",
+                    retry_after=wait_s,
+                )
+            await asyncio.sleep(wait_s)
+
+    def _ask(self, host: str, surface: str) -> float:
+        paused_until = self._book.host_paused_until(host)
+        if paused_until is not None and (left_s := _seconds_until(paused_until)) > 0:
+            return left_s
+        grant = self._book.take_token(
+            host,
+            rate_per_s=self._rate.per_second,
+            burst=self._rate.burst,
+            daily_budget=self._daily_budget,
+        )
+        if grant.spent:
+            raise BudgetSpentError(
+                f"today's {self._daily_budget} requests to {host} are used up",
+                surface=surface,
+                hint="wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
+            )
+        return grant.wait_s
+
+    async def pause(self, host: str, retry_after: str | None) -> float:
+        """Leave the host alone for as long as it asked; returns the seconds."""
+        wait_s = read_retry_after(retry_after)
+        until = datetime.now(UTC) + timedelta(seconds=wait_s)
+        await asyncio.to_thread(self._book.pause_host, host, until)
+        return wait_s
+
+
+def read_retry_after(header: str | None) -> float:
+    """Seconds to wait, from seconds or a date; a default where the header says nothing."""
+    text = (header or "").strip()
+    if text.isascii() and text.isdigit():
+        return min(float(text[:9]), LONGEST_PAUSE_S)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return DEFAULT_PAUSE_S
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return min(max(_seconds_until(until), 0.0), LONGEST_PAUSE_S)
+
+
+def _seconds_until(moment: datetime) -> float:
+    return (moment - datetime.now(UTC)).total_seconds()

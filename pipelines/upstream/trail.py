@@ -1,0 +1,69 @@
+"""What one call cost and last saw, failures included, for whoever keeps the book.
+
+A provider's answer says this of a success. A failure is an exception and carries no body, so the
+client also notes each exchange on the trail of the call that is open, if one is.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One HTTP answer. `location` is set when a redirect itself is the answer; `retry_after` is
+    the header as it came.
+    """
+
+    surface: str
+    url: str
+    status: int
+    content_type: str | None
+    body: bytes
+    fetched_at: datetime
+    location: str | None = None
+    retry_after: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Path of the address, without host and query."""
+        return urlsplit(self.url).path
+
+
+@dataclass(slots=True)
+class Trail:
+    """Requests made and the last answer seen within one call."""
+
+    request_count: int = 0
+    last: Answer | None = None
+
+
+_OPEN: ContextVar[Trail | None] = ContextVar("trail", default=None)
+
+
+@contextmanager
+def open_trail() -> Iterator[Trail]:
+    """Note every exchange of this task, and of the tasks it starts, on one trail."""
+    trail = Trail()
+    token = _OPEN.set(trail)
+    try:
+        yield trail
+    finally:
+        _OPEN.reset(token)
+
+
+def note_request() -> None:
+    """One more request leaves."""
+    trail = _OPEN.get()
+    if trail is not None:
+        trail.request_count += 1
+
+
+def note_answer(answer: Answer) -> None:
+    """This came back."""
+    trail = _OPEN.get()
+    if trail is not None:
+        trail.last = answer

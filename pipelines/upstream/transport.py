@@ -1,0 +1,49 @@
+"""The wire below the client: each host is dialled at the address that the gate checked.
+
+The request keeps its name for the Host header, the certificate and the cookies. Every host has a
+pool of its own, so a connection made for one name is never used for another at the same address.
+"""
+
+import ssl
+
+import httpx2
+
+DIAL = "sametrack_dial_address"
+
+
+class PinnedTransport(httpx2.AsyncBaseTransport):
+    """Sends a request to the IP address named in its `DIAL` extension. No proxy, no look-up."""
+
+    def __init__(self, *, connections_per_host: int) -> None:
+        self._limits = httpx2.Limits(
+            max_connections=connections_per_host, max_keepalive_connections=connections_per_host
+        )
+        self._pools: dict[str, httpx2.AsyncHTTPTransport] = {}
+        self._tls: ssl.SSLContext | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send one request; the answer's body is still to be read."""
+        host = request.url.host
+        pinned = httpx2.Request(
+            request.method,
+            request.url.copy_with(host=request.extensions[DIAL]),
+            headers=request.headers,
+            stream=request.stream,
+            extensions={**request.extensions, "sni_hostname": host},
+        )
+        pool = self._pools.get(host)
+        if pool is None:
+            pool = self._pools[host] = self._new_pool(request.url.scheme)
+        return await pool.handle_async_request(pinned)
+
+    def _new_pool(self, scheme: str) -> httpx2.AsyncHTTPTransport:
+        if scheme != "https":
+            return httpx2.AsyncHTTPTransport(verify=False, trust_env=False, limits=self._limits)
+        if self._tls is None:
+            self._tls = httpx2.create_ssl_context(trust_env=False)
+        return httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False, limits=self._limits)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for pool in self._pools.values():
+            await pool.aclose()
