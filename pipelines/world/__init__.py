@@ -1,0 +1,1 @@
+"""The invented platform: people, tracks, works, sound and truth. Deterministic, no network."""

@@ -1,0 +1,121 @@
+"""The shelf of rendered sounds: files on disk, made when first asked for, shared by processes.
+
+A file's name holds seed, size of the world, sound version and music id, so that nothing stale is
+ever served. Writes are atomic; two processes that render the same sound write the same bytes.
+"""
+
+import os
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from pipelines.world.encoding import Codec, encode
+from pipelines.world.instruments import Samples
+from pipelines.world.recordings import play_base, render
+from pipelines.world.sounds import Sound, SoundKind
+from pipelines.world.world import World
+
+SOUND_VERSION = 1
+"""Raise it when anything that shapes the samples or their encoding changes."""
+_SUFFIX: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
+_SCALE = 32_000.0
+
+
+class Shelf:
+    """Files of a world's sounds in a folder.
+
+    Args:
+        world: The world whose sounds these are.
+        folder: Where files are kept; made if missing.
+    """
+
+    def __init__(self, world: World, folder: Path) -> None:
+        self.world = world
+        tracks = world.track_count
+        name = f"seed{world.seed}-size{world.size:g}-tracks{tracks}-v{SOUND_VERSION}"
+        self.folder = folder / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def path(self, sound: Sound, *, codec: Codec = "aac") -> Path:
+        """Where the file of a sound is or will be."""
+        return self.folder / f"{sound.music_id}.{_SUFFIX[codec]}"
+
+    def file(self, sound: Sound, *, codec: Codec = "aac") -> Path:
+        """The file of a sound, rendered if it is not there yet."""
+        path = self.path(sound, codec=codec)
+        if not path.exists():
+            data = encode(self.samples(sound), codec=codec, stereo=sound.stereo)
+            _write(path, data)
+        return path
+
+    def samples(self, sound: Sound) -> Samples:
+        """Samples of a sound before encoding, shape (samples,), mono."""
+        return render(self.world.seed, sound, self.base)
+
+    def base(self, score: int) -> Samples:
+        """The recording of a composition; kept on disk for tracks, which are asked for often."""
+        if score >= self.world.track_count:
+            return play_base(self.world.seed, score)
+        path = self.folder / f"base{score}.npy"
+        if not path.exists():
+            pcm = np.round(play_base(self.world.seed, score) * _SCALE).astype(np.int16)
+            _write(path, _npy(pcm))
+        return np.asarray(np.load(path), dtype=np.float32) / np.float32(_SCALE)
+
+    def prerender(self, music_ids: Iterable[str], *, processes: int = 1) -> int:
+        """Render the sounds of these music ids in every form that their works ask for.
+
+        Returns:
+            How many files there are for them now.
+        """
+        wanted = [name for music_id in music_ids for name in self._forms(music_id)]
+        if processes <= 1:
+            return sum(1 for index, codec in wanted if self._made(index, codec))
+        folder = self.folder.parent
+        arguments = (self.world.seed, self.world.size, self.world.track_count, folder)
+        with ProcessPoolExecutor(
+            processes, mp_context=get_context("spawn"), initializer=_open, initargs=arguments
+        ) as pool:
+            indexes, codecs = zip(*wanted, strict=True) if wanted else ((), ())
+            return sum(pool.map(_make, indexes, codecs, chunksize=4))
+
+    def _made(self, index: int, codec: Codec) -> bool:
+        return self.file(self.world.sounds.row(index), codec=codec).exists()
+
+    def _forms(self, music_id: str) -> list[tuple[int, Codec]]:
+        sound = self.world.sound_of(music_id)
+        if sound is None or sound.kind is SoundKind.SILENT:
+            return []
+        photo = self.world.works.is_photo[self.world.works_by_sound(sound.index)]
+        forms: list[tuple[int, Codec]] = [(sound.index, "mp3")] if photo.any() else []
+        return forms if photo.size and photo.all() else [*forms, (sound.index, "aac")]
+
+
+_opened: dict[str, Shelf] = {}
+
+
+def _open(seed: int, size: float, tracks: int, folder: Path) -> None:
+    _opened["shelf"] = Shelf(World(seed, size, tracks=tracks), folder)
+
+
+def _make(index: int, codec: Codec) -> bool:
+    shelf = _opened["shelf"]
+    return shelf.file(shelf.world.sounds.row(index), codec=codec).exists()
+
+
+def _npy(values: np.ndarray) -> bytes:
+    import io
+
+    target = io.BytesIO()
+    np.save(target, values)
+    return target.getvalue()
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    part.write_bytes(data)
+    part.replace(path)
