@@ -3,6 +3,8 @@
 Here: the format, zstd over bytes or over JSON. Not here: what stands in a document.
 """
 
+from collections.abc import Mapping
+
 import orjson
 import zstandard
 
@@ -32,9 +34,9 @@ def unpack_bytes(packed: bytes) -> bytes:
         raise WarehouseUnavailableError("a stored document is damaged") from error
 
 
-def pack_document(document: dict[str, object]) -> bytes:
+def pack_document(document: Mapping[str, object]) -> bytes:
     """A JSON document as compressed bytes."""
-    return pack_bytes(orjson.dumps(document))
+    return pack_bytes(orjson.dumps(dict(document)))
 
 
 def unpack_document(packed: bytes) -> dict[str, object]:
