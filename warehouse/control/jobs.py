@@ -37,9 +37,10 @@ class JobRows:
         """
         values = _new_values(new, self._database.now())
         insert = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
+        insert = insert.returning(JOBS.c.job_id)  # the row count of an insert is no promise
         for _ in range(_JOIN_ATTEMPTS):
             with self._database.writing() as connection:
-                created = connection.execute(insert).rowcount == 1
+                created = connection.execute(insert).first() is not None
                 found = _first(connection, _twin(values))
             if found is not None:
                 return found, created

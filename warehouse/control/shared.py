@@ -42,12 +42,10 @@ class SharedRows:
         insert = self._database.insert(LEASES).values(name=name, **values)
         free = or_(LEASES.c.owner == owner, LEASES.c.expires_at <= now)
         with self._database.writing() as connection:
-            taken = connection.execute(
-                insert.on_conflict_do_update(
-                    index_elements=[LEASES.c.name], set_=values, where=free
-                )
+            taken = insert.on_conflict_do_update(
+                index_elements=[LEASES.c.name], set_=values, where=free
             )
-            return bool(taken.rowcount == 1)
+            return connection.execute(taken.returning(LEASES.c.name)).first() is not None
 
     def release_lease(self, name: str, owner: str) -> None:
         """Give a lease back; somebody else's stays."""

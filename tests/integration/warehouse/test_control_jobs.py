@@ -1,0 +1,231 @@
+"""The life of job rows, on SQLite and on PostgreSQL."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pipelines.domain.jobs import JobStatus, Progress
+from warehouse.control import ControlStore, NewJob, open_control
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> float:
+        return self.now.timestamp()
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def control(control_url: str, clock: Clock) -> Iterator[ControlStore]:
+    store = open_control(control_url, world="sandbox", clock=clock)
+    yield store
+    store.close()
+
+
+def new_job(
+    fingerprint: str, *, priority: int = 100, kind: str = "scan", job_id: str | None = None
+) -> NewJob:
+    return NewJob(
+        kind=kind,
+        input="看这个 https://example.invalid/✓",
+        target="7000000000000000001",
+        music_id=None,
+        parameters={"count": 30, "search_keywords": ["热门", "\x00"], "match_threshold": 0.65},
+        fingerprint=fingerprint,
+        scan_key=None,
+        origin="api",
+        priority=priority,
+        job_id=job_id,
+    )
+
+
+def test_new_job_is_queued_with_everything_it_was_given(control: ControlStore) -> None:
+    job, created = control.create_or_join(new_job("f", job_id="chosen"))
+    assert created
+    assert job == control.job("chosen")
+    assert (job.status, job.created_at, job.progress) == ("queued", START, Progress())
+    assert job.parameters == new_job("f").parameters
+    assert job.input == new_job("f").input
+    assert (job.started_at, job.finished_at, job.expires_at, job.error) == (None,) * 4
+
+
+def test_equal_wish_joins_the_job_while_it_is_wanted(control: ControlStore) -> None:
+    first, _ = control.create_or_join(new_job("f"))
+    assert control.create_or_join(new_job("f"))[0].job_id == first.job_id
+    control.claim("w")
+    joined, created = control.create_or_join(new_job("f"))
+    assert (joined.job_id, joined.status, created) == (first.job_id, "running", False)
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "cancelled"])
+def test_ended_job_is_not_joined(control: ControlStore, status: JobStatus) -> None:
+    first, _ = control.create_or_join(new_job("f"))
+    control.claim("w")
+    assert control.finish(first.job_id, status)
+    second, created = control.create_or_join(new_job("f"))
+    assert created
+    assert second.job_id != first.job_id
+
+
+def test_job_that_is_being_cancelled_is_not_joined(control: ControlStore) -> None:
+    first, _ = control.create_or_join(new_job("f"))
+    control.claim("w")
+    control.request_cancel(first.job_id)
+    assert control.create_or_join(new_job("f"))[1]
+
+
+def test_creating_twice_under_one_id_gives_the_same_job(control: ControlStore) -> None:
+    first, _ = control.create_or_join(new_job("f", job_id="chosen"))
+    again, created = control.create_or_join(new_job("g", job_id="chosen"))
+    assert (again, created) == (first, False)
+
+
+def test_unknown_job_is_none(control: ControlStore) -> None:
+    assert control.job("nobody") is None
+    assert control.request_cancel("nobody") is None
+    assert not control.is_cancel_requested("nobody")
+    assert not control.finish("nobody", "failed")
+
+
+def test_claims_go_by_priority_and_then_by_age(control: ControlStore, clock: Clock) -> None:
+    wishes = [("schedule", 10), ("older", 100), ("newer", 100), ("other kind", 900)]
+    for name, priority in wishes:
+        kind = "publish" if name == "other kind" else "scan"
+        control.create_or_join(new_job(name, priority=priority, kind=kind, job_id=name))
+        clock.pass_by(1)
+    claimed = [control.claim("w") for _ in range(4)]
+    assert [job and job.job_id for job in claimed] == ["older", "newer", "schedule", None]
+    other = control.claim("w", kinds=("publish", "scan"))
+    assert other is not None
+    assert other.job_id == "other kind"
+
+
+def test_claimed_job_says_who_and_since_when(control: ControlStore, clock: Clock) -> None:
+    control.create_or_join(new_job("f"))
+    clock.pass_by(3)
+    job = control.claim("worker-1")
+    assert job is not None
+    assert (job.status, job.worker_id) == ("running", "worker-1")
+    assert job.started_at == job.heartbeat_at == START + timedelta(seconds=3)
+
+
+def test_silent_jobs_are_lost_and_those_heard_of_are_not(
+    control: ControlStore, clock: Clock
+) -> None:
+    for name in ("silent", "heard"):
+        control.create_or_join(new_job(name, job_id=name))
+        control.claim("w")
+    clock.pass_by(30)
+    control.beat("w", ["heard"])
+    assert [job.job_id for job in control.lost_jobs(20)] == ["silent"]
+    control.finish("silent", "failed")
+    assert control.lost_jobs(20) == []
+
+
+def test_workers_live_as_long_as_they_are_heard_of(control: ControlStore, clock: Clock) -> None:
+    control.beat("b", [])
+    clock.pass_by(10)
+    control.beat("a", [])
+    assert control.live_workers(5) == ["a"]
+    assert control.live_workers(10) == ["a", "b"]
+
+
+def test_progress_is_kept_while_running_and_frozen_after(control: ControlStore) -> None:
+    job, _ = control.create_or_join(new_job("f"))
+    control.claim("w")
+    progress = Progress(candidate_pool_count=7, eta_s=1.5).at("candidates")
+    control.save_progress(job.job_id, progress)
+    control.finish(job.job_id, "completed")
+    control.save_progress(job.job_id, Progress(candidate_pool_count=99))
+    found = control.job(job.job_id)
+    assert found is not None
+    assert found.progress == progress
+
+
+def test_ending_keeps_error_and_retention(control: ControlStore, clock: Clock) -> None:
+    job, _ = control.create_or_join(new_job("f"))
+    error: dict[str, object] = {"type": "upstream_empty", "upstream": {"status": 200}}
+    clock.pass_by(5)
+    until = START + timedelta(days=30)
+    assert control.finish(job.job_id, "failed", error=error, expires_at=until)
+    found = control.job(job.job_id)
+    assert found is not None
+    assert (found.status, found.error, found.expires_at) == ("failed", error, until)
+    assert found.finished_at == START + timedelta(seconds=5)
+
+
+def test_second_end_changes_nothing(control: ControlStore) -> None:
+    job, _ = control.create_or_join(new_job("f"))
+    assert control.finish(job.job_id, "completed")
+    before = control.job(job.job_id)
+    assert not control.finish(job.job_id, "failed", error={"type": "x"})
+    assert not control.finish(job.job_id, "running")
+    assert control.job(job.job_id) == before
+
+
+def test_cancelling_depends_on_how_far_the_job_is(control: ControlStore) -> None:
+    queued, _ = control.create_or_join(new_job("queued", priority=1))
+    running, _ = control.create_or_join(new_job("running", priority=9))
+    ended, _ = control.create_or_join(new_job("ended", priority=1))
+    control.claim("w")
+    control.finish(ended.job_id, "completed")
+    until = START + timedelta(days=1)
+    jobs = [control.request_cancel(job.job_id, expires_at=until) for job in (queued, running)]
+    assert [job and (job.status, job.cancel_requested) for job in jobs] == [
+        ("cancelled", True),
+        ("running", True),
+    ]
+    assert jobs[0] is not None
+    assert (jobs[0].finished_at, jobs[0].expires_at) == (START, until)
+    assert control.is_cancel_requested(running.job_id)
+    untouched = control.request_cancel(ended.job_id)
+    assert untouched is not None
+    assert (untouched.status, untouched.cancel_requested) == ("completed", False)
+    assert control.claim("w") is None
+
+
+def test_completed_jobs_are_found_by_what_they_scanned(control: ControlStore, clock: Clock) -> None:
+    for name in ("old", "new", "failed", "elsewhere"):
+        control.create_or_join(new_job(name, job_id=name))
+        key = "other" if name == "elsewhere" else "key"
+        control.set_target(name, music_id="7000000000000000002", scan_key=key)
+        control.finish(name, "failed" if name == "failed" else "completed")
+        clock.pass_by(60)
+    found = control.completed_jobs("key", since=START)
+    assert [(job.job_id, job.target, job.music_id) for job in found] == [
+        (name, "7000000000000000002", "7000000000000000002") for name in ("new", "old")
+    ]
+    assert [
+        job.job_id for job in control.completed_jobs("key", since=START + timedelta(1 / 1440))
+    ] == ["new"]
+
+
+def test_jobs_are_listed_newest_first(control: ControlStore, clock: Clock) -> None:
+    for number in range(4):
+        control.create_or_join(new_job(str(number), job_id=str(number)))
+        clock.pass_by(1)
+    control.finish("3", "failed")
+    assert [job.job_id for job in control.jobs(limit=3)] == ["3", "2", "1"]
+    assert [job.job_id for job in control.jobs(limit=9, status="queued")] == ["2", "1", "0"]
+
+
+def test_only_ended_jobs_past_their_retention_are_deleted(control: ControlStore) -> None:
+    soon, later = START + timedelta(days=1), START + timedelta(days=2)
+    for name, until in (("a", soon), ("b", later), ("c", None)):
+        control.create_or_join(new_job(name, job_id=name))
+        control.finish(name, "completed", expires_at=until)
+    control.create_or_join(new_job("queued", job_id="queued"))
+    assert control.delete_expired(soon) == ["a"]
+    assert {job.job_id for job in control.jobs(limit=9)} == {"b", "c", "queued"}

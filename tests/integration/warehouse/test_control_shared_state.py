@@ -1,0 +1,124 @@
+"""Links, leases, counters, hosts and the outbox, on SQLite and on PostgreSQL."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from warehouse.control import ControlStore, Link, OutboxLine, open_control
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+class Times:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> float:
+        return self.now.timestamp()
+
+
+@pytest.fixture
+def times() -> Times:
+    return Times()
+
+
+@pytest.fixture
+def control(control_url: str, times: Times) -> Iterator[ControlStore]:
+    store = open_control(control_url, world="sandbox", clock=times)
+    yield store
+    store.close()
+
+
+def test_link_is_recalled_until_it_runs_out(control: ControlStore, times: Times) -> None:
+    control.remember_link("short", "video", "1", ttl_s=60)
+    control.remember_link("short", "music", "2", ttl_s=60)
+    assert control.recall_link("short") == Link("music", "2")
+    assert control.recall_link("other") is None
+    times.now += timedelta(seconds=60)
+    assert control.recall_link("short") is None
+
+
+def test_lease_has_one_holder_at_a_time(control: ControlStore, times: Times) -> None:
+    assert control.acquire_lease("music:1", "a", 10)
+    assert not control.acquire_lease("music:1", "b", 10)
+    assert control.acquire_lease("music:2", "b", 10)
+    times.now += timedelta(seconds=9)
+    assert control.acquire_lease("music:1", "a", 10)
+    times.now += timedelta(seconds=9)
+    assert not control.acquire_lease("music:1", "b", 10)
+    times.now += timedelta(seconds=1)
+    assert control.acquire_lease("music:1", "b", 10)
+
+
+def test_lease_is_released_by_its_holder_only(control: ControlStore) -> None:
+    control.acquire_lease("music:1", "a", 10)
+    control.release_lease("music:1", "b")
+    assert not control.acquire_lease("music:1", "b", 10)
+    control.release_lease("music:1", "a")
+    assert control.acquire_lease("music:1", "b", 10)
+
+
+def test_sequences_count_each_surface_and_entity_from_one(control: ControlStore) -> None:
+    asked = [("list", "1"), ("list", "1"), ("list", "2"), ("posts", "1"), ("list", "1")]
+    assert [control.next_sequence(*key) for key in asked] == [1, 2, 1, 1, 3]
+
+
+def test_generation_moves_with_every_change(control: ControlStore) -> None:
+    assert control.generation("music:1") == 0
+    assert [control.bump_generation("music:1") for _ in range(3)] == [1, 2, 3]
+    assert control.generation("music:1") == 3
+    assert control.generation("music:2") == 0
+
+
+def test_outbox_gives_each_line_once_and_in_order(control: ControlStore) -> None:
+    for number in range(5):
+        control.outbox_put("capture", {"n": number, "名": "中"})
+    lines = [*control.outbox_take(2), *control.outbox_take(9), *control.outbox_take(9)]
+    assert lines == [OutboxLine("capture", {"n": n, "名": "中"}) for n in range(5)]
+
+
+def test_tokens_run_out_and_come_back(control: ControlStore, times: Times) -> None:
+    def wait() -> float:
+        return control.take_token("host", rate_per_s=2, burst=2, daily_budget=99).wait_s
+
+    assert [wait() for _ in range(4)] == pytest.approx([0, 0, 0.5, 1.0])
+    times.now += timedelta(seconds=60)
+    assert [wait() for _ in range(3)] == pytest.approx([0, 0, 0.5])
+
+
+def test_budget_is_per_host_and_day(control: ControlStore, times: Times) -> None:
+    def is_spent(host: str) -> bool:
+        return control.take_token(host, rate_per_s=99, burst=9, daily_budget=2).spent
+
+    assert [is_spent("a"), is_spent("a"), is_spent("a"), is_spent("b")] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+    times.now += timedelta(days=1)
+    assert not is_spent("a")
+
+
+def test_pause_ends_by_itself_and_is_never_cut_short(control: ControlStore, times: Times) -> None:
+    assert control.host_paused_until("host") is None
+    late, early = START + timedelta(seconds=60), START + timedelta(seconds=5)
+    control.pause_host("host", late)
+    control.pause_host("host", early)
+    assert control.host_paused_until("host") == late
+    assert control.host_paused_until("other") is None
+    times.now = late
+    assert control.host_paused_until("host") is None
+
+
+def test_expired_links_and_leases_are_swept(control: ControlStore, times: Times) -> None:
+    control.remember_link("short", "music", "1", ttl_s=1)
+    control.acquire_lease("music:1", "a", 1)
+    times.now += timedelta(seconds=2)
+    assert control.delete_expired(times.now) == []
+    times.now = START
+    assert control.recall_link("short") is None
+    assert control.acquire_lease("music:1", "b", 1)
