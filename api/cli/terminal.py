@@ -1,0 +1,94 @@
+"""What the terminal gets to see. Every text that came from outside passes `safe` first, because
+a title may hold escape sequences that move the cursor, or words in square brackets that rich
+reads as markup. Results go to stdout, everything said about them to stderr.
+"""
+
+import unicodedata
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from pipelines.domain.errors import InputError, SametrackError
+
+EXIT_FAILED = 1
+EXIT_INPUT = 2
+EXIT_INTERRUPTED = 130  # what a shell expects after Ctrl-C
+
+INPUT_ERROR_TYPES = frozenset(
+    {
+        "missing_parameter",
+        "invalid_parameter",
+        "unknown_parameter",
+        "unresolvable_sec_user_id",
+        "invalid_music_input",
+        "invalid_inputs",
+        "invalid_date_range",
+        "job_not_found",
+    }
+)
+"""Stable words of the error documents that mean: the caller has to change something."""
+
+out = Console(highlight=False)
+err = Console(highlight=False, stderr=True)
+
+_UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_JOINERS = frozenset("\u200c\u200d")  # harmless, and needed by emoji and some scripts
+
+
+def plain(text: object, *, limit: int | None = None) -> str:
+    """One line without control, direction-changing or surrogate characters."""
+    shown = "".join(_visible(character) for character in str(text))
+    if limit is not None and len(shown) > limit:
+        return shown[: limit - 1] + "…"
+    return shown
+
+
+def safe(text: object, *, limit: int | None = None) -> str:
+    """`plain`, and escaped for rich markup."""
+    return escape(plain(text, limit=limit))
+
+
+def say(message: str) -> None:
+    """A remark for the person at the terminal; `message` may hold markup of our own."""
+    err.print(message)
+
+
+def show_error(kind: str, detail: object, hint: object | None = None) -> None:
+    """One red line with the error's stable word, and what to do next."""
+    err.print(f"[bold red]error[/] [red]{safe(kind)}[/]: {safe(detail)}", soft_wrap=True)
+    if hint:
+        err.print(f"  [dim]→[/] {safe(hint)}", soft_wrap=True)
+
+
+def show_document_error(document: object) -> int:
+    """Print an error document (`type`, `detail`, `hint`); returns the exit code it means."""
+    fields = document if isinstance(document, dict) else {}
+    kind = str(fields.get("type") or "internal_error")
+    show_error(kind, fields.get("detail") or "no reason was given", fields.get("hint"))
+    return EXIT_INPUT if kind in INPUT_ERROR_TYPES else EXIT_FAILED
+
+
+def exit_code(error: SametrackError) -> int:
+    """2 when the caller has to change the input, else 1."""
+    is_input = isinstance(error, InputError) or error.type in INPUT_ERROR_TYPES
+    return EXIT_INPUT if is_input else EXIT_FAILED
+
+
+def refuse(detail: str, *, hint: str | None = None) -> NoReturn:
+    """End the command because of what was given.
+
+    Raises:
+        typer.Exit: Always.
+    """
+    show_error("invalid_parameter", detail, hint)
+    raise typer.Exit(EXIT_INPUT)
+
+
+def _visible(character: str) -> str:
+    if character in "\t\n\r":
+        return " "
+    if unicodedata.category(character) in _UNSAFE_CATEGORIES and character not in _JOINERS:
+        return "\N{REPLACEMENT CHARACTER}"
+    return character

@@ -1,0 +1,169 @@
+"""Small pictures as inline SVG: distance bars against their limits, and how engagement is spread.
+
+Numbers in, markup out. Colours come from classes that the page's style sheet defines, so the
+pictures follow light, dark and print. No text from outside enters a picture unescaped.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+
+BAR_WIDTH, BAR_HEIGHT = 150, 14
+PLOT_WIDTH, PLOT_HEIGHT = 720, 260
+PLOT_LEFT, PLOT_RIGHT, PLOT_TOP, PLOT_BOTTOM = 64, 12, 14, 34
+MAX_RANK_TICKS = 8
+DOT_RADIUS = 3.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """One measured value against its limit. `is_met` None: the value is unknown."""
+
+    label: str
+    label_zh: str
+    value: float | None
+    limit: float
+    lower_is_better: bool
+    unit: str = ""
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the value meets its limit."""
+        if self.value is None:
+            return None
+        return self.value <= self.limit if self.lower_is_better else self.value >= self.limit
+
+
+def to_gauges(evidence: Mapping[str, Any]) -> tuple[Gauge, ...]:
+    """The four measured values of a pair against the limits of the segment it was judged by."""
+    limits = evidence["limits"]
+    segment = "local" if evidence.get("segment") == "local" else "whole"
+    return (
+        _gauge(evidence, limits, "Chroma distance", "Chroma 距离", segment, "chroma_distance"),
+        _gauge(evidence, limits, "MFCC distance", "MFCC 距离", segment, "mfcc_distance"),
+        _gauge(evidence, limits, "Overlap", "重叠", segment, "overlap_s"),
+        Gauge(
+            label="Score", label_zh="综合得分", value=evidence.get("score"),
+            limit=limits["match_threshold"], lower_is_better=False,
+        ),
+    )  # fmt: skip
+
+
+def draw_gauge(gauge: Gauge) -> Markup:
+    """A bar from 0, a tick at the limit; green when it is met, red when not, hatched if unknown."""
+    scale = max(gauge.limit * 1.6, (gauge.value or 0.0) * 1.05, 1e-9)
+    length = BAR_WIDTH * min(1.0, max(0.0, gauge.value or 0.0) / scale)
+    tick = BAR_WIDTH * gauge.limit / scale
+    kind = {True: "met", False: "missed", None: "unknown"}[gauge.is_met]
+    shown = "?" if gauge.value is None else f"{gauge.value:.3g}{gauge.unit}"
+    sign = "≤" if gauge.lower_is_better else "≥"
+    title = f"{gauge.label}: {shown} ({sign} {gauge.limit:g}{gauge.unit})"
+    return Markup(
+        '<svg class="gauge" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img">'
+        "<title>{title}</title>"
+        '<rect class="track" x="0" y="4" width="{w}" height="6" rx="3"/>'
+        '<rect class="{kind}" x="0" y="4" width="{length}" height="6" rx="3"/>'
+        '<line class="limit" x1="{tick}" x2="{tick}" y1="0" y2="{h}"/></svg>'
+    ).format(
+        w=BAR_WIDTH, h=BAR_HEIGHT, title=title, kind=kind,
+        length=f"{length:.1f}", tick=f"{tick:.1f}",
+    )  # fmt: skip
+
+
+def draw_engagement(videos: Sequence[Mapping[str, Any]]) -> Markup:
+    """Hot score over rank on a logarithmic axis, one dot per video, coloured by link type.
+
+    Videos without a hot score have no dot. Empty markup when there is nothing to draw.
+    """
+    dots = [(video["rank"], video["hot_score"], video) for video in videos if video["hot_score"]]
+    if not dots:
+        return Markup("")
+    axes = _Axes.around([rank for rank, _, _ in dots], [score for _, score, _ in dots])
+    parts = [axes.draw(), *(_dot(axes, *dot) for dot in dots)]
+    return Markup(
+        '<svg class="plot" viewBox="0 0 {} {}" role="img">'
+        "<title>Hot score by rank, logarithmic</title>{}</svg>"
+    ).format(PLOT_WIDTH, PLOT_HEIGHT, Markup("").join(parts))
+
+
+def _gauge(
+    evidence: Mapping[str, Any],
+    limits: Mapping[str, float],
+    label: str,
+    label_zh: str,
+    segment: str,
+    name: str,
+) -> Gauge:
+    is_time = name.endswith("_s")
+    return Gauge(
+        label=label,
+        label_zh=label_zh,
+        value=evidence.get(name),
+        limit=limits[f"{segment}_{name}"],
+        lower_is_better=not is_time,
+        unit=" s" if is_time else "",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """Rank to x, score to y."""
+
+    last_rank: int
+    low: int  # exponent of ten below the smallest score
+    high: int  # exponent of ten above the largest
+
+    @classmethod
+    def around(cls, ranks: Sequence[int], scores: Sequence[int]) -> "_Axes":
+        low = math.floor(math.log10(min(scores)))
+        return cls(max(ranks), low, max(low + 1, math.ceil(math.log10(max(scores)))))
+
+    def x(self, rank: int) -> float:
+        share = (rank - 1) / max(1, self.last_rank - 1)
+        return PLOT_LEFT + 8 + share * (PLOT_WIDTH - PLOT_LEFT - PLOT_RIGHT - 16)
+
+    def y(self, score: float) -> float:
+        share = (math.log10(score) - self.low) / (self.high - self.low)
+        return PLOT_HEIGHT - PLOT_BOTTOM - share * (PLOT_HEIGHT - PLOT_TOP - PLOT_BOTTOM)
+
+    def draw(self) -> Markup:
+        lines = [self._row(exponent) for exponent in range(self.low, self.high + 1)]
+        step = max(1, math.ceil(self.last_rank / MAX_RANK_TICKS))
+        lines += [
+            self._column(rank) for rank in sorted({1, *range(step, self.last_rank + 1, step)})
+        ]
+        return Markup("").join(lines)
+
+    def _row(self, exponent: int) -> Markup:
+        y = f"{self.y(10.0**exponent):.1f}"
+        return Markup(
+            '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>'
+            '<text class="tick" x="{}" y="{}" dy="4" text-anchor="end">{}</text>'
+        ).format(
+            PLOT_LEFT, PLOT_WIDTH - PLOT_RIGHT, y, y, PLOT_LEFT - 8, y, _short(10**exponent)
+        )  # fmt: skip
+
+    def _column(self, rank: int) -> Markup:
+        return Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>').format(
+            f"{self.x(rank):.1f}", PLOT_HEIGHT - 12, rank
+        )
+
+
+def _dot(axes: _Axes, rank: int, score: int, video: Mapping[str, Any]) -> Markup:
+    return Markup(
+        '<circle class="dot {}" cx="{}" cy="{}" r="{}"><title>#{} · {:,}</title></circle>'
+    ).format(
+        escape(video.get("link_type") or "unknown"),
+        f"{axes.x(rank):.1f}", f"{axes.y(score):.1f}", DOT_RADIUS, rank, score,
+    )  # fmt: skip
+
+
+def _short(number: int | float) -> str:
+    """1000 as 1k, 1000000 as 1M."""
+    for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:g}{letter}"
+    return f"{number:g}"

@@ -1,0 +1,116 @@
+"""Plain words, English and Chinese, for the machine words of a result: surfaces, stop reasons,
+link types, verdicts. Terminal and report say the same. No numbers are made here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The same thing said twice."""
+
+    en: str
+    zh: str
+
+
+SURFACES: Mapping[str, Words] = {
+    "music_info": Words("the track's own page", "音乐信息页"),
+    "music_list": Words("the list of works under a music id", "音乐作品列表"),
+    "author_posts": Words("first screens of authors", "作者主页首屏"),
+    "hashtag_list": Words("first screens of hashtags", "话题首屏"),
+    "video_detail": Words("public video detail pages", "公开作品详情页"),
+    "sound": Words("sound streams", "音频流"),
+    "media": Words("sound streams", "音频流"),
+    "search": Words("the guest search", "访客综合搜索"),
+    "account_profile": Words("account profiles", "账号主页"),
+}
+
+STOPS: Mapping[str, Words] = {
+    "completed": Words("everything we asked for was read", "要读的都已读完"),
+    "exhausted": Words("nothing more was shown", "平台没有更多内容"),
+    "no_more": Words("nothing more was shown", "平台没有更多内容"),
+    "limit_reached": Words("our own limit was reached", "达到本次任务的上限"),
+    "candidate_limit": Words("the candidate pool was full", "候选池已满"),
+    "cursor_stalled": Words("the list repeated itself instead of going on", "翻页停滞"),
+    "empty_ambiguous": Words("the answer was empty without a reason", "返回为空且未说明原因"),
+    "cancelled": Words("somebody cancelled", "任务被取消"),
+    "not_in_this_version": Words("this version does not read it yet", "此版本尚未读取"),
+    "upstream_empty": Words("the platform answered with nothing", "平台返回空响应"),
+    "upstream_page_without_data": Words("the page came without its data", "页面没有数据"),
+    "upstream_verification": Words(
+        "the platform asked for verification, which we never solve", "平台要求验证, 我们不绕过"
+    ),
+    "upstream_login_required": Words("an account was demanded; we use none", "平台要求登录"),
+    "upstream_forbidden": Words("the platform refused", "平台拒绝访问"),
+    "upstream_rate_limited": Words("the platform asked us to slow down", "平台限流"),
+    "upstream_region_blocked": Words("the platform sends this region elsewhere", "地区限制"),
+    "upstream_substitution": Words("another item came than was asked for", "返回了别的内容"),
+    "upstream_structure_changed": Words("the page looked unlike anything known", "页面结构变化"),
+    "upstream_unreachable": Words("the platform could not be reached", "平台无法访问"),
+    "upstream_budget_spent": Words("our own daily request budget was used up", "每日预算用尽"),
+    "audio_unavailable": Words("no sound could be read", "无法读取音频"),
+}
+
+LINKS: Mapping[str, Words] = {
+    "exact_music_id": Words("same music id", "同一音乐 ID"),
+    "audio_fingerprint_match": Words("heard", "音频核验"),
+    "verified_music_id_graph": Words("music id heard", "音乐 ID 已核验"),
+}
+
+NEVER_EVERYTHING = Words(
+    "This is what a guest could be shown, never a full list of the platform.",
+    "结果只含访客可见的公开内容, 不是平台全量枚举。",
+)
+DEMO_BANNER = Words("demo data from the stand-in platform", "演示数据, 来自模拟平台")
+
+
+def surface_words(surface: str) -> Words:
+    """Plain words of a surface; the machine word itself where none are known."""
+    return SURFACES.get(surface, Words(surface, surface))
+
+
+def stop_words(reason: str) -> Words:
+    """Plain words of a stop reason; the machine word itself where none are known."""
+    return STOPS.get(reason, Words(reason.replace("_", " "), reason))
+
+
+def link_words(link_type: str) -> Words:
+    """Plain words of a link type."""
+    return LINKS.get(link_type, Words(link_type, link_type))
+
+
+def source_sentence(source: Mapping[str, Any]) -> Words:
+    """One source of the coverage ledger as a sentence: what we saw, and why we stopped."""
+    surface, stop = surface_words(source["surface"]), stop_words(source["stop_reason"])
+    items, new = source["items"], source["new_items"]
+    requests, pages = source["requests"], source["pages"]
+    return Words(
+        f"{surface.en[0].upper()}{surface.en[1:]}: we saw {counted(items, 'item')}, {new:,} of "
+        f"them new, on {counted(pages, 'page')} with {counted(requests, 'request')}; "
+        f"we stopped because {stop.en}.",
+        f"{surface.zh}: 请求 {requests:,} 次, 读取 {pages:,} 页, 看到 {items:,} 项, "
+        f"其中新增 {new:,} 项; 停止原因: {stop.zh}。",
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 page`, `2 pages`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def evidence_words(evidence: Mapping[str, Any] | None) -> str:
+    """Evidence of an audio link in short: segment, score and the two distances."""
+    if not evidence:
+        return "—"
+    return (
+        f"{evidence.get('segment') or '?'} · score {_figure(evidence.get('score'))} · "
+        f"chroma {_figure(evidence.get('chroma_distance'))} · "
+        f"mfcc {_figure(evidence.get('mfcc_distance'))} · "
+        f"{_figure(evidence.get('overlap_s'), 1)} s"
+    )
+
+
+def _figure(value: float | None, digits: int = 2) -> str:
+    return "?" if value is None else f"{value:.{digits}f}"
