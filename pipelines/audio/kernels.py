@@ -1,0 +1,192 @@
+"""The three inner loops that NumPy cannot do fast enough, compiled by numba and cached on disk.
+
+Measured against NumPy on a 21 s pair the alignment map is about seven times faster. Inputs are
+finite by construction: `features.py` and `centring.py` guard every division.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+Vector = NDArray[np.float32]
+Quartet = tuple[Vector, Vector, Vector, Vector]
+Place = tuple[float, int, int]
+
+
+def _choose_cache() -> None:
+    """Give numba a private folder where neither the package nor the home can be written."""
+    beside = Path(__file__).parent / "__pycache__"
+    home = Path.home() / ".cache"
+    places = (beside, beside.parent, home, home.parent)
+    writable = any(place.is_dir() and os.access(place, os.W_OK) for place in places)
+    if "NUMBA_CACHE_DIR" not in os.environ and not writable:
+        os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="sametrack-numba-")
+
+
+_choose_cache()
+import numba  # noqa: E402 - reads its cache folder from the environment at import
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def best_alignment(
+    chroma_map: Matrix,
+    mfcc_map: Matrix,
+    windows: Quartet,
+    energies: Quartet,
+    window: int,
+    least_overlap: int,
+) -> tuple[Place, Place]:
+    """Search every offset and every window at once, row by row along the diagonals.
+
+    Args:
+        chroma_map: Dot products of reference and candidate frames (frames, frames).
+        mfcc_map: The same for MFCC.
+        windows: 1 / norm of the window that ends at each frame: chroma and MFCC of the reference,
+            chroma and MFCC of the candidate; 0 where there is no window or nothing in it.
+        energies: Sums of squares before each frame, one longer than the frames; same order.
+        window: Window length in frames.
+        least_overlap: Fewest frames of a whole comparison.
+
+    Returns:
+        The best window and the best whole overlap, each as c + m and its last frame in the
+        reference and in the candidate; c + m is -9 where there is none.
+    """
+    rows, columns = chroma_map.shape
+    runs = np.zeros((4, columns + 1), dtype=np.float32)
+    fresh = np.zeros((4, columns + 1), dtype=np.float32)
+    best, best_row, best_column = -9.0, 0, 0
+    whole, whole_row, whole_column = -9.0, 0, 0
+    for row in range(rows):
+        _advance(fresh, runs, chroma_map, mfcc_map, row, window)
+        runs, fresh = fresh, runs
+        if row >= window - 1:
+            value, column = _best_window(runs, windows, row, window, best)
+            if value > best:
+                best, best_row, best_column = value, row, column
+        first = 0 if row == rows - 1 else columns - 1
+        for column in range(first, columns):
+            if min(row, column) + 1 >= least_overlap:
+                value = _overlap_value(runs, energies, row, column)
+                if value > whole:
+                    whole, whole_row, whole_column = value, row, column
+    return (best, best_row, best_column), (whole, whole_row, whole_column)
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def _advance(
+    fresh: Matrix, runs: Matrix, chroma_map: Matrix, mfcc_map: Matrix, row: int, window: int
+) -> None:
+    """Sums of one row from those of the row above: two of the window, two since the start."""
+    columns = chroma_map.shape[1]
+    for column in range(columns):
+        fresh[0, column + 1] = runs[0, column] + chroma_map[row, column]
+        fresh[1, column + 1] = runs[1, column] + mfcc_map[row, column]
+        fresh[2, column + 1] = runs[2, column] + chroma_map[row, column]
+        fresh[3, column + 1] = runs[3, column] + mfcc_map[row, column]
+    if row >= window:
+        for column in range(window, columns):
+            fresh[0, column + 1] -= chroma_map[row - window, column - window]
+            fresh[1, column + 1] -= mfcc_map[row - window, column - window]
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def _best_window(
+    runs: Matrix, windows: Quartet, row: int, window: int, best: float
+) -> tuple[float, int]:
+    """The best window that ends in this row; its place is looked for only if it beats `best`."""
+    chroma_scale, mfcc_scale = windows[0][row], windows[1][row]
+    top = np.float32(-9)
+    for column in range(window - 1, runs.shape[1] - 1):
+        chroma = runs[0, column + 1] * chroma_scale * windows[2][column]
+        top = max(top, chroma + runs[1, column + 1] * mfcc_scale * windows[3][column])
+    place = 0
+    if top > best:
+        nearest = np.float32(9)
+        for column in range(window - 1, runs.shape[1] - 1):
+            chroma = runs[0, column + 1] * chroma_scale * windows[2][column]
+            away = top - (chroma + runs[1, column + 1] * mfcc_scale * windows[3][column])
+            if away < nearest:
+                nearest, place = away, column
+    return float(top), place
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def _overlap_value(runs: Matrix, energies: Quartet, row: int, column: int) -> float:
+    """The value c + m of the complete diagonal that ends here."""
+    length = min(row, column) + 1
+    value = 0.0
+    for kind in range(2):
+        reference = energies[kind][row + 1] - energies[kind][row + 1 - length]
+        other = energies[kind + 2]
+        power = reference * (other[column + 1] - other[column + 1 - length])
+        if power > 0:
+            value += runs[kind + 2, column + 1] / np.sqrt(power)
+    return value
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def banded_path(similarity: Matrix) -> NDArray[np.int64]:
+    """Dynamic time warping inside a Sakoe-Chiba band.
+
+    Args:
+        similarity: Frame similarity (frames, 2 radius + 1): column d compares reference frame k
+            with candidate frame k + d - radius, counted from a rigid alignment.
+
+    Returns:
+        The column of the path at each frame; neighbours differ by at most one.
+    """
+    frames, width = similarity.shape
+    came_from = np.zeros((frames, width), dtype=np.int64)
+    total = similarity[0].astype(np.float64)
+    for frame in range(1, frames):
+        fresh = np.empty(width, dtype=np.float64)
+        for state in range(width):
+            choice = state  # staying wins ties, so a rigid match is left rigid
+            for other in (state - 1, state + 1):
+                if 0 <= other < width and total[other] > total[choice]:
+                    choice = other
+            came_from[frame, state] = choice
+            fresh[state] = total[choice] + similarity[frame, state]
+        total = fresh
+    path = np.empty(frames, dtype=np.int64)
+    state = width // 2
+    for other in range(width):
+        if total[other] > total[state]:
+            state = other
+    for frame in range(frames - 1, -1, -1):
+        path[frame] = state
+        state = came_from[frame, state]
+    return path
+
+
+@numba.njit(cache=True, error_model="numpy")
+def lag_histogram(
+    reference_frames: NDArray[np.int32],
+    reference_hertz: Vector,
+    candidate_frames: NDArray[np.int32],
+    candidate_hertz: Vector,
+    lag: int,
+    reach: int,
+    tolerance_hz: float,
+) -> NDArray[np.int64]:
+    """Count pairs of peaks of equal frequency by their distance in time.
+
+    Both lists are in order of time. Entry k counts reference frame - candidate frame =
+    lag + k - reach.
+    """
+    counts = np.zeros(2 * reach + 1, dtype=np.int64)
+    first = 0
+    for peak in range(len(candidate_frames)):
+        wanted = candidate_frames[peak] + lag
+        while first < len(reference_frames) and reference_frames[first] < wanted - reach:
+            first += 1
+        other = first
+        while other < len(reference_frames) and reference_frames[other] <= wanted + reach:
+            if abs(reference_hertz[other] - candidate_hertz[peak]) < tolerance_hz:
+                counts[reference_frames[other] - wanted + reach] += 1
+            other += 1
+    return counts

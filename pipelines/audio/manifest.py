@@ -1,0 +1,138 @@
+"""A benchmark manifest: which reference files are compared with which candidate, and the scores.
+
+What belongs here: the two file forms and the loop over the rows. Not here: printing.
+"""
+
+import csv
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.audio.listening import ListeningPool
+from pipelines.audio.sounds import Heard, NotComparable, Sound
+from pipelines.audio.verify import GroupVerdict, verify_group, warm_up
+from pipelines.domain.errors import InputError
+from pipelines.domain.evidence import Limits, PairEvidence
+
+SCORE_COLUMNS = (
+    "pair_id",
+    "score",
+    "verdict",
+    "segment",
+    "chroma_distance",
+    "mfcc_distance",
+    "overlap_s",
+    "reference_start_s",
+    "candidate_start_s",
+    "speed",
+    "semitones",
+    "reason",
+    "cpu_ms",
+)
+_NEEDED = {"pair_id", "refs", "candidate"}
+_MISSING = NotComparable(sha256=None, reason="file_missing")
+
+
+class ManifestUnreadableError(InputError):
+    """The manifest is no CSV file, or lacks one of its three columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestRow:
+    """One row: paths are absolute."""
+
+    pair_id: str
+    references: tuple[Path, ...]
+    candidate: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestScore:
+    """The verdict on one row. `cpu_ms` is the processor time of comparing the row's features;
+    decoding and measuring happen once per file and are told apart (`Sound.cpu_ms`).
+    """
+
+    pair_id: str
+    verdict: GroupVerdict
+    cpu_ms: float
+
+
+def read_manifest(path: Path) -> list[ManifestRow]:
+    """Read `pair_id, refs, candidate`; more columns are ignored, paths are relative to the file.
+
+    Raises:
+        ManifestUnreadableError: It cannot be read, or a column is missing.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            missing = _NEEDED - set(reader.fieldnames or ())
+            if missing:
+                raise ManifestUnreadableError(f"the manifest lacks {', '.join(sorted(missing))}")
+            return [_row(path.parent, fields) for fields in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+        raise ManifestUnreadableError(f"{path.name} cannot be read as CSV") from exc
+
+
+def listen_to_files(
+    pool: ListeningPool, paths: Sequence[Path], *, heard_one: Callable[[int], None]
+) -> dict[Path, Heard]:
+    """Listen to each file once. `heard_one` is told how many are done."""
+    futures = {path: pool.submit(path) for path in dict.fromkeys(paths)}
+    warm_up()  # while the children listen
+    heard: dict[Path, Heard] = {}
+    for path, future in futures.items():
+        heard[path] = future.result()
+        heard_one(len(heard))
+    return heard
+
+
+def verify_rows(
+    rows: Sequence[ManifestRow], heard: Mapping[Path, Heard], *, limits: Limits
+) -> Iterator[ManifestScore]:
+    """Judge each row by its references; a file that was not heard is a missing one."""
+    for row in rows:
+        references = [heard.get(path, _MISSING) for path in row.references]
+        candidate = heard.get(row.candidate, _MISSING)
+        for sound in (*references, candidate):
+            if isinstance(sound, Sound):
+                assert len(sound.features.centred.chroma)  # centring belongs to the sound
+        started = time.process_time()
+        verdict = verify_group(references, [candidate], limits=limits)
+        cpu_ms = 1000 * (time.process_time() - started)
+        yield ManifestScore(pair_id=row.pair_id, verdict=verdict, cpu_ms=cpu_ms)
+
+
+def score_fields(score: ManifestScore) -> dict[str, object]:
+    """One line of the scores file: `SCORE_COLUMNS`, empty where nothing was measured."""
+    evidence = score.verdict.best.evidence if score.verdict.best else _nothing(score.verdict)
+    measured = {name: getattr(evidence, name) for name in SCORE_COLUMNS if hasattr(evidence, name)}
+    fields: dict[str, object] = {
+        name: round(value, 6) if isinstance(value, float) else value
+        for name, value in measured.items()
+    }
+    return {"pair_id": score.pair_id, **fields, "cpu_ms": round(score.cpu_ms, 3)}
+
+
+def write_scores(path: Path, scores: Sequence[ManifestScore]) -> None:
+    """Write the scores file, replacing it as a whole."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, SCORE_COLUMNS)
+        writer.writeheader()
+        writer.writerows(score_fields(score) for score in scores)
+    part.replace(path)
+
+
+def _row(folder: Path, fields: Mapping[str, str | None]) -> ManifestRow:
+    names = [name.strip() for name in (fields["refs"] or "").split(";")]
+    return ManifestRow(
+        pair_id=fields["pair_id"] or "",
+        references=tuple((folder / name).absolute() for name in names if name),
+        candidate=(folder / (fields["candidate"] or "").strip()).absolute(),
+    )
+
+
+def _nothing(verdict: GroupVerdict) -> PairEvidence:
+    return PairEvidence(verdict=verdict.verdict, reason=verdict.reason)

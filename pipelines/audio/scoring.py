@@ -1,0 +1,56 @@
+"""From correlations and peak agreement to the composite score, and which literal rule holds.
+
+The limits are the specification's and live in `pipelines.domain.evidence.Limits`; the weights of
+the composite were set by measurement. Numbers in, numbers out.
+"""
+
+import math
+from dataclasses import dataclass
+
+from pipelines.audio.alignment import Block
+from pipelines.domain.evidence import Limits, Segment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composite:
+    """Weights of the composite score. They add up to 1."""
+
+    chroma: float = 0.1
+    mfcc: float = 0.2
+    peaks: float = 0.7
+    peak_scale: float = 0.10
+    unmet_rule: float = 0.3
+    variant_penalty: float = 0.04
+
+
+COMPOSITE = Composite()
+_TOLERANCE = 1e-9
+
+
+def composite_score(chroma: float, mfcc: float, agreement: float) -> float:
+    """S = 0.1 c + 0.2 m + 0.7 (1 - exp(-p / 0.10)) in 0..1, scaled so that identity gives 1."""
+    saturated = -math.expm1(-_positive(agreement) / COMPOSITE.peak_scale)
+    full = -math.expm1(-1 / COMPOSITE.peak_scale)
+    return (
+        COMPOSITE.chroma * _positive(chroma)
+        + COMPOSITE.mfcc * _positive(mfcc)
+        + COMPOSITE.peaks * saturated / full
+    )
+
+
+def meets_rule(segment: Segment, block: Block, limits: Limits) -> bool:
+    """True when the literal rule of this segment holds for the block."""
+    if segment == "whole":
+        allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
+    else:
+        allowed = (limits.local_chroma_distance, limits.local_mfcc_distance, limits.local_overlap_s)
+    chroma, mfcc, overlap = allowed
+    return (
+        block.chroma_distance <= chroma + _TOLERANCE
+        and block.mfcc_distance <= mfcc + _TOLERANCE
+        and block.overlap_s >= overlap - _TOLERANCE
+    )
+
+
+def _positive(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

@@ -1,0 +1,107 @@
+"""`sametrack audio compare` and `sametrack audio bench` on files of one's own."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from api.cli.audio import audio_app
+from pipelines.audio.manifest import SCORE_COLUMNS, ManifestUnreadableError
+
+runner = CliRunner()
+
+
+def test_compare_confirms_the_same_recording(sounds: Path) -> None:
+    arguments = ["compare", "--reference", str(sounds / "song.m4a"), str(sounds / "other.m4a")]
+    result = runner.invoke(audio_app, [*arguments, "--candidate", str(sounds / "song.mp3")])
+    assert result.exit_code == 0
+    assert "confirmed" in result.stdout
+    assert "whole_rule_met" in result.stdout
+
+
+def test_compare_tells_a_machine_everything(sounds: Path) -> None:
+    given = ["--reference", str(sounds / "song.m4a"), "--candidate", str(sounds / "other.m4a")]
+    result = runner.invoke(audio_app, ["compare", *given, "--json"])
+    document = json.loads(result.stdout)
+    assert document["verdict"] == "rejected"
+    assert document["best"]["evidence"]["chroma_distance"] > 0
+    assert document["limits"]["match_threshold"] == 0.65
+    assert [sound["codec"] for sound in document["sounds"]] == ["aac", "aac"]
+    assert document["algorithm"] == "audiolib_chroma_mfcc_multiref_local_dtw_v3"
+
+
+def test_compare_says_why_a_file_cannot_be_compared(sounds: Path) -> None:
+    given = ["--reference", str(sounds / "song.m4a"), "--candidate", str(sounds / "silent.wav")]
+    result = runner.invoke(audio_app, ["compare", *given])
+    assert result.exit_code == 0
+    assert "not_comparable" in result.stdout
+    assert "candidate_silent" in result.stdout
+
+
+def test_compare_refuses_more_files_than_the_rule_knows(sounds: Path) -> None:
+    song = str(sounds / "song.m4a")
+    result = runner.invoke(audio_app, ["compare", "--reference", *[song] * 4, "--candidate", song])
+    assert result.exit_code == 2
+
+
+def test_bench_scores_every_row_and_never_falls_over(sounds: Path, tmp_path: Path) -> None:
+    manifest = sounds / "pairs.csv"
+    manifest.write_text(
+        "pair_id,refs,candidate,label\n"
+        "same,song.m4a;song.flac,song.mp3,1\n"
+        "other,song.m4a,other.m4a,0\n"
+        "gone,song.m4a,gone.m4a,1\n"
+        "part,gone.m4a; song.m4a,song.ogg,1\n"
+        "text,song.m4a,text.mp4,0\n"
+        "none,,song.m4a,0\n",
+        encoding="utf-8",
+    )
+    scores = tmp_path / "scores.csv"
+    result = runner.invoke(audio_app, ["bench", str(manifest), "--out", str(scores)])
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    with scores.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        rows = {row["pair_id"]: row for row in reader}
+        assert tuple(reader.fieldnames or ()) == SCORE_COLUMNS
+    verdicts = {name: (row["verdict"], row["reason"]) for name, row in rows.items()}
+    assert verdicts == {
+        "same": ("confirmed", "whole_rule_met"),
+        "other": ("rejected", "distances_above_limits"),
+        "gone": ("not_comparable", "candidate_file_missing"),
+        "part": ("confirmed", "whole_rule_met"),
+        "text": ("not_comparable", "candidate_undecodable"),
+        "none": ("not_comparable", "nothing_to_compare"),
+    }
+    assert float(rows["same"]["score"]) > 0.95
+    assert float(rows["same"]["cpu_ms"]) > 0
+    assert rows["gone"]["score"] == ""
+
+
+def test_bench_refuses_a_manifest_without_its_columns(tmp_path: Path) -> None:
+    manifest = tmp_path / "m.csv"
+    manifest.write_text("pair_id,candidate\n", encoding="utf-8")
+    result = runner.invoke(audio_app, ["bench", str(manifest), "--out", str(tmp_path / "s.csv")])
+    assert isinstance(result.exception, ManifestUnreadableError)
+    assert not (tmp_path / "s.csv").exists()
+
+
+_HEAVY = {"librosa", "pandas", "dagster", "fastapi", "scipy.signal", "matplotlib"}
+
+
+@pytest.mark.parametrize("module", ["pipelines.audio.listener", "pipelines.audio.verify"])
+def test_nothing_heavy_is_loaded_while_listening_and_judging(module: str) -> None:
+    code = (
+        f"import sys, {module}\n"
+        "from pipelines.audio import features, decoding, verify\n"
+        "import numpy as np\n"
+        "features.measure_features(np.random.default_rng(0).random(300000, 'f4'), 44100)\n"
+        "verify.warm_up()\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not _HEAVY & set(done.stdout.split())

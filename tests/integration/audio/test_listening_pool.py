@@ -1,0 +1,166 @@
+"""Listening children: every file ends as a sound or a reason; none outlives its parent."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from multiprocessing import get_context
+from pathlib import Path
+
+import psutil
+import pytest
+from pebble import ProcessPool
+
+from pipelines.audio.decoding_limits import DecodeLimits
+from pipelines.audio.listening import ListeningPool
+from pipelines.audio.sounds import NotComparable, Sound
+
+
+@pytest.mark.parametrize(
+    "name", ["song.m4a", "song.mp3", "song.ogg", "song.wav", "song.flac", "song.webm"]
+)
+async def test_usual_formats_are_heard(sounds: Path, name: str) -> None:
+    with ListeningPool(1) as pool:
+        heard = await pool.measure(sounds / name)
+    assert isinstance(heard, Sound)
+    assert heard.duration_s == pytest.approx(21, abs=0.2)
+    assert heard.cpu_ms > 0
+    assert len(heard.sha256) == 64
+
+
+async def test_hostile_files_end_with_a_reason(sounds: Path) -> None:
+    expected = {
+        "short.m4a": "too_short",
+        "one_sample.wav": "too_short",
+        "silent.wav": "silent",
+        "constant.wav": "silent",
+        "empty.mp3": "file_empty",
+        "text.mp4": "undecodable",
+        "noise.bin": "undecodable",
+        "cut.m4a": "undecodable",
+        "list.m3u8": "undecodable",
+        "concat.txt": "undecodable",
+        "missing.m4a": "file_missing",
+        ".": "file_missing",
+    }
+    with ListeningPool(2) as pool:
+        heard = await pool.measure_many([sounds / name for name in expected])
+    reasons = [one.reason if isinstance(one, NotComparable) else "heard" for one in heard]
+    assert dict(zip(expected, reasons, strict=True)) == expected
+
+
+async def test_a_name_is_never_read_as_a_protocol(
+    sounds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(sounds)
+    with ListeningPool(1) as pool:
+        heard = await pool.measure(Path("concat:song.mp3|song.mp3"))
+    assert isinstance(heard, NotComparable)
+    assert heard.reason == "file_missing"
+
+
+async def test_only_the_first_seconds_are_decoded(sounds: Path) -> None:
+    with ListeningPool(1, limits=DecodeLimits(max_seconds=8)) as pool:
+        heard = await pool.measure(sounds / "song.m4a")
+    assert isinstance(heard, Sound)
+    assert heard.duration_s == pytest.approx(8, abs=0.1)
+
+
+async def test_memory_has_a_ceiling(sounds: Path) -> None:
+    with ListeningPool(1, limits=DecodeLimits(memory_mb=1)) as pool:
+        heard = await pool.measure(sounds / "song.wav")
+    assert isinstance(heard, NotComparable)
+    assert heard.reason in {"out_of_memory", "decoder_crashed"}
+
+
+async def test_hanging_child_costs_its_file_and_the_pool_goes_on(sounds: Path) -> None:
+    with ListeningPool(1, limits=DecodeLimits(wall_s=2)) as pool:
+        assert isinstance(await pool.measure(sounds / "song.mp3"), Sound)
+        os.kill(pool.child_pids[0], signal.SIGSTOP)
+        stopped = await pool.measure(sounds / "song.mp3")
+        after = await pool.measure(sounds / "song.mp3")
+    assert stopped == NotComparable(sha256=None, reason="decoder_timed_out")
+    assert isinstance(after, Sound)
+
+
+async def test_child_that_dies_at_work_costs_its_file_and_the_pool_goes_on(sounds: Path) -> None:
+    with ListeningPool(1) as pool:
+        assert isinstance(await pool.measure(sounds / "song.mp3"), Sound)
+        child = pool.child_pids[0]
+        os.kill(child, signal.SIGSTOP)  # holds the request until it is killed
+        threading.Timer(0.3, os.kill, (child, signal.SIGKILL)).start()
+        died = await pool.measure(sounds / "song.mp3")
+        after = await pool.measure(sounds / "song.mp3")
+    assert died == NotComparable(sha256=None, reason="decoder_crashed")
+    assert isinstance(after, Sound)
+
+
+async def test_child_that_died_idle_blames_no_file(sounds: Path) -> None:
+    with ListeningPool(1) as pool:
+        child = psutil.Process(pool.child_pids[0])
+        child.kill()
+        child.wait()
+        assert isinstance(await pool.measure(sounds / "song.mp3"), Sound)
+
+
+async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
+    with ListeningPool(2) as pool:
+        await pool.measure(sounds / "song.mp3")
+        children = [psutil.Process(pid) for pid in pool.child_pids]
+    assert len(children) == 2
+    assert not any(child.is_running() for child in children)
+
+
+def _hear_inside(path: Path) -> str:
+    async def hear() -> str:
+        with ListeningPool(1) as pool:
+            heard = await pool.measure(path)
+        return "heard" if isinstance(heard, Sound) else heard.reason
+
+    return asyncio.run(hear())
+
+
+def test_pool_works_inside_a_daemonic_worker_process(sounds: Path) -> None:
+    with ProcessPool(max_workers=1, context=get_context("spawn")) as workers:
+        assert workers.schedule(_hear_inside, args=[sounds / "song.mp3"]).result() == "heard"
+
+
+_PARENT = """
+import sys, time
+from pipelines.audio.listening import ListeningPool
+with ListeningPool(2) as pool:
+    print(*pool.child_pids, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_killing_the_parent_leaves_no_child() -> None:
+    with subprocess.Popen([sys.executable, "-c", _PARENT], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        children = [psutil.Process(int(pid)) for pid in parent.stdout.readline().split()]
+        assert len(children) == 2
+        parent.kill()
+        parent.wait()
+        _, alive = psutil.wait_procs(children, timeout=10)
+    assert alive == []
+
+
+def test_children_get_no_secret_and_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIDPLAT_COOKIE", "invented")
+    with ListeningPool(1) as pool:
+        environment = _environment_of(pool.child_pids[0])
+    assert "VIDPLAT_COOKIE" not in environment
+    assert environment["OMP_NUM_THREADS"] == "1"
+
+
+def _environment_of(pid: int) -> dict[str, str]:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:  # right after the start it is still the parent's copy
+        environment = psutil.Process(pid).environ()
+        if "OMP_NUM_THREADS" in environment:
+            return environment
+        time.sleep(0.01)
+    return {}

@@ -1,0 +1,140 @@
+"""What must hold for every sound: the same recording is found, nothing else is, never a NaN."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from types import ModuleType
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipelines.audio.sounds import Sound
+from pipelines.audio.verify import compare_pair
+from pipelines.domain.evidence import Limits
+
+LIMITS = Limits()
+RATE = 44_100
+type Samples = NDArray[np.float32]
+
+
+def test_identical_sounds_have_distance_zero_and_score_one(reference: Sound) -> None:
+    evidence = compare_pair(reference, reference, limits=LIMITS)
+    assert evidence.verdict == "confirmed"
+    assert evidence.chroma_distance == pytest.approx(0, abs=1e-6)
+    assert evidence.mfcc_distance == pytest.approx(0, abs=1e-6)
+    assert evidence.score == pytest.approx(1, abs=1e-6)
+    assert evidence.segment == "whole"
+    assert (evidence.reference_start_s, evidence.candidate_start_s) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("ending", "encoding"),
+    [
+        (".m4a", {"bit_rate": 64_000}),
+        (".mp4", {"bit_rate": 96_000, "channels": 2}),
+        (".mp3", {"bit_rate": 64_000}),
+        (".wav", {"channels": 2}),
+        (".flac", {}),
+    ],
+)
+def test_encoding_again_stays_the_same_recording(
+    hear: Callable[..., Sound],
+    song: Samples,
+    reference: Sound,
+    ending: str,
+    encoding: dict[str, int],
+) -> None:
+    evidence = compare_pair(reference, hear(song, ending, **encoding), limits=LIMITS)
+    assert evidence.verdict == "confirmed"
+    assert evidence.segment == "whole"
+    assert (evidence.score or 0) > 0.95
+
+
+@pytest.mark.parametrize("rate", [16_000, 22_050, 24_000, 32_000, 48_000, 37_800])
+def test_sample_rate_does_not_matter(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, rate: int
+) -> None:
+    other_rate = band.resampled(band.low_passed(song, 0.45 * rate), RATE / rate)
+    evidence = compare_pair(reference, hear(other_rate, ".wav", rate=rate), limits=LIMITS)
+    assert evidence.verdict == "confirmed"
+    assert (evidence.score or 0) > 0.95
+
+
+def test_what_people_do_to_a_sound_leaves_it_the_same_recording(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    changed = {
+        "voice -6 dB": band.mix(song, band.speech(5), other_db=-6),
+        "voice 0 dB": band.mix(song, band.speech(6), other_db=0),
+        "bass boost": band.equalise(song, low_db=12, high_db=-12),
+        "thin speaker": band.equalise(song, low_db=-24, high_db=6),
+        "noise 10 dB": band.mix(song, band.noise(3), other_db=-10),
+        "quiet": song * np.float32(0.02),
+        "late start": np.concatenate([band.speech(8, seconds=5.0), song[: 14 * RATE]]),
+        "medley": np.concatenate(
+            [band.track(40)[: 7 * RATE], song[4 * RATE : 12 * RATE], band.track(41)[: 6 * RATE]]
+        ),
+        "seven seconds": song[9 * RATE : 16 * RATE],
+    }
+    verdicts = {
+        name: compare_pair(reference, hear(samples), limits=LIMITS).verdict
+        for name, samples in changed.items()
+    }
+    assert verdicts == dict.fromkeys(changed, "confirmed")
+
+
+def test_start_times_say_where_the_recording_lies(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    late = np.concatenate([band.speech(8, seconds=5.0), song[3 * RATE :]])
+    evidence = compare_pair(reference, hear(late), limits=LIMITS)
+    assert evidence.reference_start_s is not None
+    assert evidence.candidate_start_s is not None
+    offset = evidence.candidate_start_s - evidence.reference_start_s
+    assert offset == pytest.approx(2.0, abs=0.1)
+
+
+def test_other_recordings_are_rejected_with_their_reason(
+    band: ModuleType, hear: Callable[..., Sound], reference: Sound
+) -> None:
+    for seed in range(2, 12):
+        evidence = compare_pair(reference, hear(band.track(seed)), limits=LIMITS)
+        assert evidence.verdict == "rejected"
+        assert evidence.reason in {"distances_above_limits", "score_below_threshold"}
+        assert (evidence.score or 0) < 0.5
+
+
+def test_speech_tone_noise_and_clicks_score_low_and_finite(
+    band: ModuleType, hear: Callable[..., Sound], reference: Sound
+) -> None:
+    time = np.arange(12 * RATE) / RATE
+    sounds = [
+        hear(band.speech(5)),
+        hear(band.normal(np.sin(2 * np.pi * 440 * time)), ".wav"),
+        hear(band.noise(4), ".wav"),
+        hear(band.normal(np.sign(np.sin(2 * np.pi * 0.5 * time))), ".wav"),
+    ]
+    pairs = [pair for sound in sounds for pair in ((reference, sound), (sound, reference))]
+    for first, second in [*pairs, (sounds[0], sounds[1]), (sounds[2], sounds[3])]:
+        evidence = compare_pair(first, second, limits=LIMITS)
+        numbers = [value for value in asdict(evidence).values() if isinstance(value, float)]
+        assert np.all(np.isfinite(numbers))
+        assert (evidence.score or 0) < 0.2
+        assert evidence.verdict == "rejected"
+
+
+def test_same_inputs_give_the_same_numbers(
+    hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    first = compare_pair(reference, hear(song), limits=LIMITS)
+    second = compare_pair(reference, hear(song), limits=LIMITS)
+    assert first == second
+
+
+def test_threshold_is_the_callers(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    voiced = hear(band.mix(song, band.speech(6), other_db=0))
+    strict = compare_pair(reference, voiced, limits=Limits(match_threshold=0.99))
+    assert strict.verdict == "rejected"
+    assert strict.reason == "score_below_threshold"
