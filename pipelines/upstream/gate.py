@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from pipelines.domain.errors import SubstitutionError, UnreachableError
+from pipelines.upstream.hosts import host_matches
 from pipelines.upstream.profiles import Profile
 
 MAX_REDIRECTS = 5
@@ -51,14 +52,6 @@ class Address:
     def path(self) -> str:
         """The path without the query."""
         return self.target.partition("?")[0]
-
-
-def host_matches(host: str, rules: Iterable[str]) -> bool:
-    """True when a rule is the host, or (with a leading dot) its domain, on a label boundary."""
-    return any(
-        host == rule or (rule.startswith(".") and (host.endswith(rule) or host == rule[1:]))
-        for rule in rules
-    )
 
 
 def read_address(text: str) -> Address | None:

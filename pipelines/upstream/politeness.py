@@ -19,15 +19,15 @@ PATIENCE_S = 60.0
 
 
 class Grant(Protocol):
-    """What the control store says: go now, wait, or the budget of the day is spent."""
+    """What the control store says: a turn is reserved, or the budget of the day is spent."""
 
     @property
     def wait_s(self) -> float:
-        """Seconds until it makes sense to ask again; 0 means go."""
+        """Seconds until the reserved turn."""
 
     @property
     def spent(self) -> bool:
-        """True when today's budget is used up."""
+        """True when today's budget is used up; then nothing is reserved."""
 
 
 class HostBook(Protocol):
@@ -62,25 +62,32 @@ class Turns:
     async def wait(self, host: str, *, surface: str) -> None:
         """Return when the host may be asked.
 
+        A pause that begins while we wait costs the turn: after it we stand in line again, so that
+        not everybody goes at once.
+
         Raises:
-            RateLimitedError: A pause lasts longer than our patience.
+            RateLimitedError: The wait is longer than our patience.
             BudgetSpentError: Today's budget for the host is used up.
         """
         give_up_at = time.monotonic() + self.patience_s
-        while (wait_s := await asyncio.to_thread(self._ask, host, surface)) > 0:
+        while True:
+            is_turn, wait_s = await asyncio.to_thread(self._ask, host, surface)
             if time.monotonic() + wait_s > give_up_at:
                 raise RateLimitedError(
                     f"{host} is to be left alone for {wait_s:.0f} s more",
                     surface=surface,
-                    reason="paused",
+                    reason="paused" if not is_turn else "crowded",
                     retry_after=wait_s,
                 )
             await asyncio.sleep(wait_s)
+            if is_turn and (wait_s == 0 or await asyncio.to_thread(self._pause_left, host) <= 0):
+                return
 
-    def _ask(self, host: str, surface: str) -> float:
-        paused_until = self._book.host_paused_until(host)
-        if paused_until is not None and (left_s := _seconds_until(paused_until)) > 0:
-            return left_s
+    def _ask(self, host: str, surface: str) -> tuple[bool, float]:
+        """Whether a turn is reserved, and how long to wait for it or for the end of a pause."""
+        left_s = self._pause_left(host)
+        if left_s > 0:
+            return False, left_s
         grant = self._book.take_token(
             host,
             rate_per_s=self._rate.per_second,
@@ -92,8 +99,13 @@ class Turns:
                 f"today's {self._daily_budget} requests to {host} are used up",
                 surface=surface,
                 hint="wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
+                retry_after=grant.wait_s,
             )
-        return grant.wait_s
+        return True, grant.wait_s
+
+    def _pause_left(self, host: str) -> float:
+        until = self._book.host_paused_until(host)
+        return 0.0 if until is None else _seconds_until(until)
 
     async def pause(self, host: str, retry_after: str | None) -> float:
         """Leave the host alone for as long as it asked; returns the seconds."""

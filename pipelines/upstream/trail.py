@@ -46,13 +46,19 @@ _OPEN: ContextVar[Trail | None] = ContextVar("trail", default=None)
 
 @contextmanager
 def open_trail() -> Iterator[Trail]:
-    """Note every exchange of this task, and of the tasks it starts, on one trail."""
-    trail = Trail()
+    """Note every exchange of this task, and of the tasks it starts, on one trail.
+
+    A trail inside another passes on what it saw when it closes.
+    """
+    outer, trail = _OPEN.get(), Trail()
     token = _OPEN.set(trail)
     try:
         yield trail
     finally:
         _OPEN.reset(token)
+        if outer is not None:
+            outer.request_count += trail.request_count
+            outer.last = trail.last or outer.last
 
 
 def note_request() -> None:

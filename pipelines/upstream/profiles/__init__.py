@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
+from pipelines.upstream.vidplat.links import LinkHosts, LinkTarget, find_target
 
 _FOLDER = Path(__file__).parent
 KNOWN = ("public", "sandbox")
@@ -109,13 +110,23 @@ class Profile(_Part):
         """A link for people, on the desktop host."""
         return self._at(self.hosts.web, surface, ids)
 
-    def short_address(self, host: str, code: str) -> str:
-        """The address of a short link."""
-        return f"{self.scheme}://{host}{self._port_suffix}/{code}/"
-
     def _at(self, host: str, surface: str, ids: dict[str, str]) -> str:
         path: str = getattr(self.paths, surface)
         return f"{self.scheme}://{host}{self._port_suffix}{path.format(**ids)}"
+
+    @property
+    def link_hosts(self) -> LinkHosts:
+        """What reading a link needs to know of this platform."""
+        return LinkHosts(
+            scheme=self.scheme,
+            share=self.links.share,
+            short=self.hosts.short,
+            gone_query=self.markers.gone_query,
+        )
+
+    def find_target(self, text: str) -> LinkTarget | None:
+        """The first link of this platform in a text; None when there is none."""
+        return find_target(text, self.link_hosts)
 
     @property
     def _port_suffix(self) -> str:

@@ -1,0 +1,121 @@
+"""Asking one surface of the platform: from the profile's address to a parsed reading.
+
+Every answer passes the classifier before and, where it held no data, after its parser. What to do
+about a refusal is the provider's to decide; only "once more" is known here.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pipelines.domain.errors import EmptyAnswerError, PageWithoutDataError, StructureChangedError
+from pipelines.upstream.gate import read_address
+from pipelines.upstream.hosts import host_matches
+from pipelines.upstream.http import Ask, GuestClient
+from pipelines.upstream.reading import PARSER_VERSION, Reading
+from pipelines.upstream.trail import Answer, open_trail
+from pipelines.upstream.vidplat.negatives import Words, explain, refuse_answer
+from pipelines.upstream.vidplat.videos import Seen
+
+WITHHELD = (EmptyAnswerError, PageWithoutDataError)
+
+
+class Surfaces:
+    """The surfaces of the platform in a client's profile."""
+
+    def __init__(self, client: GuestClient) -> None:
+        self.client = client
+        self.profile = client.profile
+        self._words = Words(
+            verification_title=self.profile.markers.verification_title,
+            verification_body=self.profile.markers.verification_body,
+            forbidden_title=self.profile.markers.forbidden_title,
+        )
+
+    def ask(self, surface: str, **params: str) -> Ask:
+        """A question to a JSON surface."""
+        return Ask(
+            surface=surface,
+            url=self.profile.address(surface),
+            allowed=self.profile.links.redirect,
+            params=params,
+            ends_at=self.ends_at,
+        )
+
+    def ask_page(self, surface: str, **ids: str) -> Ask:
+        """A question to a share page."""
+        return Ask(
+            surface=surface,
+            url=self.profile.address(surface, **ids),
+            allowed=self.profile.links.redirect,
+            ends_at=self.ends_at,
+        )
+
+    def seen(self, answer: Answer) -> Seen:
+        """Where and when the records of an answer were seen."""
+        return Seen(
+            surface=answer.surface,
+            observed_at=answer.fetched_at,
+            link_of=lambda aweme_id: self.profile.public_address("public_video", aweme_id=aweme_id),
+        )
+
+    def ends_at(self, target: str) -> bool:
+        """True for redirects that are answers themselves: "gone", and "not in your region"."""
+        address = read_address(target)
+        return address is not None and (
+            self.profile.markers.gone_query in address.target
+            or host_matches(address.host, self.profile.links.region)
+        )
+
+    def is_gone(self, answer: Answer) -> bool:
+        """True for the redirect that stands for a work now gone; it names an unrelated one."""
+        return self.profile.markers.gone_query in (answer.location or "")
+
+    async def read_twice[T](
+        self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]
+    ) -> Reading[T]:
+        """Read, and once more where the first answer brought only the visitor's cookies."""
+        with open_trail() as trail:
+            try:
+                return await self.read(ask, entity_id, parse)
+            except WITHHELD as error:
+                if error.reason == "empty_detail":
+                    raise
+            found = await self.read(ask, entity_id, parse)
+        return with_requests(found, trail.request_count)
+
+    async def read[T](self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]) -> Reading[T]:
+        """Fetch, classify, parse.
+
+        Raises:
+            UpstreamError: By name, whatever came instead of data.
+        """
+        with open_trail() as trail:
+            answer = await self.client.fetch(ask)
+        if not self.is_gone(answer):
+            refuse_answer(answer)
+        return Reading(
+            surface=ask.surface,
+            entity_id=entity_id,
+            value=self._parsed(answer, parse),
+            payload=answer.body,
+            content_type=answer.content_type,
+            http_status=answer.status,
+            source_path=answer.path,
+            fetched_at=answer.fetched_at,
+            request_count=trail.request_count,
+            parser_version=PARSER_VERSION,
+        )
+
+    def _parsed[T](self, answer: Answer, parse: Callable[[Answer], T]) -> T:
+        try:
+            return parse(answer)
+        except (PageWithoutDataError, StructureChangedError) as error:
+            named = explain(error, answer, self._words)
+            if named is error:
+                raise
+            raise named from error
+
+
+def with_requests[T](reading: Reading[T], request_count: int) -> Reading[T]:
+    """The same reading with all the requests that it took."""
+    return replace(reading, request_count=request_count)

@@ -1,0 +1,1 @@
+"""The platform's surfaces: links, containers, parsers and its ways to say no. Pure, no network."""
