@@ -66,25 +66,40 @@ class Comparison:
     library_version: str
 
 
-def holds_as_heard(pair: PairEvidence, limits: Limits) -> bool:
-    """True when the pair meets a literal rule and the composite score at speed 1 and pitch 0.
+_TOLERANCE = 1e-9  # so that a distance of exactly the limit passes whatever the rounding
 
-    The whole rule and the local rule are the specification's (endpoint 9, rules 2 to 4).
-    """
-    measured = (pair.chroma_distance, pair.mfcc_distance, pair.overlap_s, pair.score)
-    if None in measured or pair.speed != 1.0 or pair.semitones != 0.0:
-        return False
-    chroma, mfcc, overlap_s, score = (value or 0.0 for value in measured)
-    most, at_least = _rule(pair.segment, limits)
+
+def meets_rule(
+    segment: Segment,
+    *,
+    chroma_distance: float,
+    mfcc_distance: float,
+    overlap_s: float,
+    limits: Limits,
+) -> bool:
+    """True when the literal rule of this segment holds (endpoint 9, rules 2 and 3)."""
+    if segment == "whole":
+        allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
+    else:
+        allowed = (limits.local_chroma_distance, limits.local_mfcc_distance, limits.local_overlap_s)
+    chroma, mfcc, overlap = allowed
     return (
-        chroma <= most[0]
-        and mfcc <= most[1]
-        and overlap_s >= at_least
-        and score >= limits.match_threshold
+        chroma_distance <= chroma + _TOLERANCE
+        and mfcc_distance <= mfcc + _TOLERANCE
+        and overlap_s >= overlap - _TOLERANCE
     )
 
 
-def _rule(segment: Segment | None, limits: Limits) -> tuple[tuple[float, float], float]:
-    if segment == "whole":
-        return (limits.whole_chroma_distance, limits.whole_mfcc_distance), limits.whole_overlap_s
-    return (limits.local_chroma_distance, limits.local_mfcc_distance), limits.local_overlap_s
+def holds_as_heard(pair: PairEvidence, limits: Limits) -> bool:
+    """True when the numbers of a pair confirm it at its own speed and pitch (rules 2 to 4)."""
+    if pair.chroma_distance is None or pair.mfcc_distance is None or pair.overlap_s is None:
+        return False
+    if pair.segment is None or pair.score is None or (pair.speed, pair.semitones) != (1.0, 0.0):
+        return False
+    return pair.score >= limits.match_threshold and meets_rule(
+        pair.segment,
+        chroma_distance=pair.chroma_distance,
+        mfcc_distance=pair.mfcc_distance,
+        overlap_s=pair.overlap_s,
+        limits=limits,
+    )

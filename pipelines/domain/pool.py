@@ -69,9 +69,7 @@ def choose_others(
     return _candidates((_by_likes(fresh),), first_tier=3)[: math.ceil(room / 2)]
 
 
-def _candidates(
-    tiers: tuple[list[Sighting], ...], *, first_tier: int
-) -> tuple[Candidate, ...]:
+def _candidates(tiers: tuple[list[Sighting], ...], *, first_tier: int) -> tuple[Candidate, ...]:
     return tuple(
         Candidate(sighting=seen, priority=_priority(tier, place))
         for tier, members in enumerate(tiers, start=first_tier)

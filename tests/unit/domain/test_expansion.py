@@ -1,0 +1,83 @@
+"""Who is heard, in what order, and whose screens are read."""
+
+from datetime import UTC, datetime
+
+from pipelines.domain.expansion import (
+    authors_to_scan,
+    group_by_music,
+    listening_order,
+    works_to_hear,
+)
+from pipelines.domain.records import Author, MediaType, Music, Statistics, Video
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def work(
+    aweme_id: str,
+    *,
+    music_id: str | None = "m1",
+    digg: int | None = 0,
+    media: MediaType = "video",
+    author: str | None = "a1",
+    desc: str | None = None,
+    mapped: str | None = None,
+) -> Video:
+    return Video(
+        aweme_id=aweme_id,
+        surface="video_detail",
+        observed_at=NOW,
+        desc=desc,
+        media_type=media,
+        author=Author(sec_uid=author) if author else None,
+        music=Music(music_id=music_id, mapped_title=mapped) if music_id else None,
+        statistics=Statistics(digg_count=digg),
+    )
+
+
+def test_settled_ids_and_works_without_music_have_no_group() -> None:
+    works = [work("1"), work("2", music_id="m2"), work("3", music_id=None)]
+    assert list(group_by_music(works, settled={"m1"})) == ["m2"]
+
+
+def test_ids_whose_text_names_the_song_are_heard_first_then_larger_groups() -> None:
+    groups = {
+        "big": (work("1"), work("2")),
+        "named": (work("3", desc="my 夜航 cover"),),
+        "small": (work("4"),),
+    }
+    assert listening_order(groups, title="夜航") == ("named", "big", "small")
+
+
+def test_the_song_that_a_user_sound_is_linked_to_counts_as_its_text() -> None:
+    groups = {"a": (work("1"),), "b": (work("2", mapped="夜航"),)}
+    assert listening_order(groups, title="夜航") == ("b", "a")
+
+
+def test_videos_are_heard_before_photo_posts_and_likes_decide() -> None:
+    works = [work("p", media="photo", digg=99), work("v1", digg=1), work("v2", digg=5)]
+    assert [entry.aweme_id for entry in works_to_hear(works, silent=(), limit=2)] == ["v2", "v1"]
+
+
+def test_a_silent_placeholder_is_never_heard() -> None:
+    assert works_to_hear([work("1")], silent={"1"}, limit=2) == ()
+
+
+def test_an_unknown_like_count_is_heard_last() -> None:
+    works = [work("unknown", digg=None), work("known", digg=1)]
+    assert [entry.aweme_id for entry in works_to_hear(works, silent=(), limit=1)] == ["known"]
+
+
+def test_authors_with_most_works_come_first_and_none_twice() -> None:
+    works = [
+        work("1", author="b"),
+        work("2", author="a"),
+        work("3", author="a"),
+        work("4", author="c"),
+    ]
+    assert authors_to_scan(works, scanned={"c"}, limit=5) == ("a", "b")
+
+
+def test_the_author_limit_holds() -> None:
+    works = [work(str(n), author=f"a{n}") for n in range(9)]
+    assert len(authors_to_scan(works, scanned=(), limit=4)) == 4
