@@ -4,17 +4,15 @@ A file's name holds seed, size of the world, sound version and music id, so that
 ever served. Writes are atomic; two processes that render the same sound write the same bytes.
 """
 
+import io
 import os
 import threading
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
 from pipelines.world.encoding import Codec, encode
-from pipelines.world.instruments import Samples
+from pipelines.world.instruments import RATE, Samples
 from pipelines.world.recordings import play_base, render
 from pipelines.world.sounds import Sound, SoundKind
 from pipelines.world.world import World
@@ -52,6 +50,13 @@ class Shelf:
             _write(path, data)
         return path
 
+    def placeholder(self) -> Path:
+        """The silent file that photo posts without a sound have."""
+        path = self.folder / "silent.mp3"
+        if not path.exists():
+            _write(path, encode(np.zeros(5 * RATE, np.float32), codec="mp3", stereo=False))
+        return path
+
     def samples(self, sound: Sound) -> Samples:
         """Samples of a sound before encoding, shape (samples,), mono."""
         return render(self.world.seed, sound, self.base)
@@ -66,27 +71,8 @@ class Shelf:
             _write(path, _npy(pcm))
         return np.asarray(np.load(path), dtype=np.float32) / np.float32(_SCALE)
 
-    def prerender(self, music_ids: Iterable[str], *, processes: int = 1) -> int:
-        """Render the sounds of these music ids in every form that their works ask for.
-
-        Returns:
-            How many files there are for them now.
-        """
-        wanted = [name for music_id in music_ids for name in self._forms(music_id)]
-        if processes <= 1:
-            return sum(1 for index, codec in wanted if self._made(index, codec))
-        folder = self.folder.parent
-        arguments = (self.world.seed, self.world.size, self.world.track_count, folder)
-        with ProcessPoolExecutor(
-            processes, mp_context=get_context("spawn"), initializer=_open, initargs=arguments
-        ) as pool:
-            indexes, codecs = zip(*wanted, strict=True) if wanted else ((), ())
-            return sum(pool.map(_make, indexes, codecs, chunksize=4))
-
-    def _made(self, index: int, codec: Codec) -> bool:
-        return self.file(self.world.sounds.row(index), codec=codec).exists()
-
-    def _forms(self, music_id: str) -> list[tuple[int, Codec]]:
+    def forms(self, music_id: str) -> list[tuple[int, Codec]]:
+        """Rows and codecs of the files that the works of a music id ask for."""
         sound = self.world.sound_of(music_id)
         if sound is None or sound.kind is SoundKind.SILENT:
             return []
@@ -95,21 +81,7 @@ class Shelf:
         return forms if photo.size and photo.all() else [*forms, (sound.index, "aac")]
 
 
-_opened: dict[str, Shelf] = {}
-
-
-def _open(seed: int, size: float, tracks: int, folder: Path) -> None:
-    _opened["shelf"] = Shelf(World(seed, size, tracks=tracks), folder)
-
-
-def _make(index: int, codec: Codec) -> bool:
-    shelf = _opened["shelf"]
-    return shelf.file(shelf.world.sounds.row(index), codec=codec).exists()
-
-
 def _npy(values: np.ndarray) -> bytes:
-    import io
-
     target = io.BytesIO()
     np.save(target, values)
     return target.getvalue()

@@ -1,0 +1,66 @@
+"""Every host name and address of the stand-in platform, in one place.
+
+The names are those of the `sandbox` platform profile. Surfaces never write an address themselves.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+DOMAIN = "vidplat.localhost"
+WEB = f"www.{DOMAIN}"
+SHARE = f"share.{DOMAIN}"
+SHORT = f"v.{DOMAIN}"
+MEDIA = f"media.{DOMAIN}"
+PLAY = f"play.{DOMAIN}"
+OVERSEAS = f"overseas.{DOMAIN}"
+FOREIGN = "elsewhere.example"
+"""Where a short link leads that leaves the platform; never contacted by anybody."""
+
+LinkKind = Literal["video", "music", "user", "odd"]
+
+_DIGITS = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_LETTERS: dict[LinkKind, str] = {"video": "i", "music": "m", "user": "u", "odd": "x"}
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Addresses of a server on a port."""
+
+    port: int
+
+    def on(self, host: str, path: str) -> str:
+        """A path on one of the hosts."""
+        return f"http://{host}:{self.port}{path}"
+
+    def short_link(self, kind: LinkKind, number: int) -> str:
+        """The short link of a work, a music id or an account (by its row)."""
+        return self.on(SHORT, f"/{to_code(kind, number)}/")
+
+    def play(self, video_id: str) -> str:
+        """Where a video is played from; answers with a redirect to the media host."""
+        return self.on(PLAY, f"/aweme/v1/playwm/?video_id={video_id}&ratio=720p&line=0")
+
+    def image(self, name: str) -> str:
+        """A cover or an avatar."""
+        return self.on(MEDIA, f"/img/{name}.png")
+
+
+def to_code(kind: LinkKind, number: int) -> str:
+    """Code of a short link: a letter for the kind, then the number."""
+    digits = ""
+    while number:
+        number, rest = divmod(number, len(_DIGITS))
+        digits = _DIGITS[rest] + digits
+    return _LETTERS[kind] + digits.rjust(8, "0")
+
+
+def read_code(code: str) -> tuple[LinkKind, int] | None:
+    """What a code stands for; None when it is not one of ours."""
+    kinds = {letter: kind for kind, letter in _LETTERS.items()}
+    kind = kinds.get(code[:1])
+    if kind is None or not code[1:] or any(digit not in _DIGITS for digit in code[1:]):
+        return None
+    number = 0
+    for digit in code[1:]:
+        number = number * len(_DIGITS) + _DIGITS.index(digit)
+    return kind, number

@@ -1,0 +1,115 @@
+"""Faults on demand: which requests are to be answered wrongly, and how.
+
+What belongs here: the book of faults and the bodies that they answer with. Acting on them is in
+`doorway.py`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+FaultKind = Literal[
+    "empty", "blocked", "shell", "challenge", "captcha", "403", "429", "500", "timeout", "reset",
+    "region", "gone", "substitution", "structure", "slow", "huge",
+]  # fmt: skip
+KINDS: tuple[str, ...] = get_args(FaultKind)
+
+SHELL_TEXT = "抱歉出错了 请尝试在应用内观看"
+_PADDING = "<!-- " + "shell " * 5000 + "-->"
+SHELL_PAGE = (
+    "<!doctype html><html><head><title>分享</title></head><body><script>window._SSR_DATA = {};"
+    '</script><script>window._ROUTER_DATA = {"loaderData":{"video_layout":null,'
+    '"video_(id)\\u002Fpage":{"ua":"","isSpider":false,"abParams":{}}},"errors":null}</script>'
+    f'<div class="error">{SHELL_TEXT}</div><script src="/captcha-sdk.js"></script>{_PADDING}'
+    "</body></html>"
+)
+"""What the platform sends instead of data: some 32 KB with the container, without `videoInfoRes`.
+The script tag of the captcha kit is on every page and proves nothing."""
+CHALLENGE_PAGE = (
+    "<html><head><script>document.cookie='__ac_nonce=0655f0e8b00f2;path=/';"
+    "/* waf-jschallenge */ location.reload()</script></head><body></body></html>"
+)
+CAPTCHA_PAGE = (
+    "<!doctype html><html><head><title>验证码中间页</title></head><body>"
+    '<div id="verify_page"></div></body></html>'
+)
+FORBIDDEN_PAGE = "<html><head><title>访问受限</title></head><body>访问受限</body></html>"
+RENAMED = (
+    (b'"aweme_list"', b'"awemes"'), (b'"item_list"', b'"entries"'),
+    (b'"videoInfoRes"', b'"videoData"'), (b'"aweme_details"', b'"works"'),
+    (b'"music_info"', b'"sound"'), (b'"user_info"', b'"person"'),
+    (b'"has_more"', b'"more"'),
+)  # fmt: skip
+"""Keys that a changed structure has under other names."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Fault:
+    """A fault to come.
+
+    Attributes:
+        surface: Name of the surface, `*` for all.
+        kind: What goes wrong.
+        host: Only requests to this host.
+        entity: Only requests whose path or query holds this text.
+        nth: From the how-manieth matching request on, 1-based.
+        times: For how many requests; 0 for all that follow.
+        retry_after: Seconds that a 429 asks for.
+        seconds: How long a time-out or a slow body takes.
+        seen: Matching requests so far.
+    """
+
+    surface: str
+    kind: FaultKind
+    host: str | None = None
+    entity: str | None = None
+    nth: int = 1
+    times: int = 1
+    retry_after: float = 1.0
+    seconds: float = 60.0
+    seen: int = field(default=0)
+
+    def matches(self, surface: str, host: str, target: str) -> bool:
+        """True when a request is of the sort that this fault is about."""
+        return (
+            self.surface in ("*", surface)
+            and (self.host is None or self.host == host)
+            and (self.entity is None or self.entity in target)
+        )
+
+    def takes(self) -> bool:
+        """Count one more matching request; True when it is to go wrong."""
+        self.seen += 1
+        past = self.seen - self.nth
+        return past >= 0 and (self.times == 0 or past < self.times)
+
+
+class FaultBook:
+    """The faults in force, first come first served."""
+
+    def __init__(self) -> None:
+        self._faults: list[Fault] = []
+
+    def add(self, fault: Fault) -> None:
+        """Put a fault into force.
+
+        Raises:
+            ValueError: Its kind is unknown or a count is negative.
+        """
+        if fault.kind not in KINDS:
+            raise ValueError(f"no fault of kind {fault.kind!r}; there are {', '.join(KINDS)}")
+        if fault.nth < 1 or fault.times < 0:
+            raise ValueError("nth begins at 1 and times at 0")
+        self._faults.append(fault)
+
+    def clear(self) -> None:
+        """Everything works again."""
+        self._faults.clear()
+
+    def due(self, surface: str, host: str, target: str) -> Fault | None:
+        """The fault that this request meets. Every matching fault counts the request."""
+        matching = [fault for fault in self._faults if fault.matches(surface, host, target)]
+        struck = [fault for fault in matching if fault.takes()]
+        return struck[0] if struck else None
+
+    def __len__(self) -> int:
+        return len(self._faults)

@@ -1,0 +1,81 @@
+"""The platform behind the surfaces: world, sounds, clock, addresses, log and faults.
+
+One object that every surface is given. What a surface answers is not decided here.
+"""
+
+import asyncio
+import hashlib
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from pipelines.sandbox.access import AccessLog
+from pipelines.sandbox.addresses import Addresses
+from pipelines.sandbox.faults import FaultBook
+from pipelines.world.encoding import Codec
+from pipelines.world.rendering import make_file, open_shelf, warm_up
+from pipelines.world.shelf import Shelf
+from pipelines.world.sounds import Sound
+from pipelines.world.world import World
+
+
+class Platform:
+    """What all surfaces share.
+
+    Args:
+        world: The invented world.
+        cache_dir: Folder of rendered sounds.
+        addresses: The server's own addresses.
+        renderers: Processes that render sound, so that the event loop never waits for it.
+    """
+
+    def __init__(
+        self, world: World, *, cache_dir: Path, addresses: Addresses, renderers: int = 2
+    ) -> None:
+        self.world = world
+        self.addresses = addresses
+        self.shelf = Shelf(world, cache_dir)
+        self.log = AccessLog()
+        self.faults = FaultBook()
+        self.clock_offset_s = 0
+        self._pool = ProcessPoolExecutor(
+            renderers, mp_context=get_context("spawn"), initializer=open_shelf,
+            initargs=(world.seed, world.size, world.track_count, cache_dir),
+        )  # fmt: skip
+        self._rendering: dict[Path, asyncio.Task[None]] = {}
+
+    @property
+    def now(self) -> int:
+        """Unix seconds of the platform's clock: fixed, unless moved."""
+        return self.world.now + self.clock_offset_s
+
+    def warm(self) -> None:
+        """Start a rendering process, so that the first sound does not wait for it."""
+        self._pool.submit(warm_up)
+
+    async def sound_file(self, sound: Sound, *, codec: Codec) -> Path:
+        """The file of a sound; asked for by many at once, it is rendered once."""
+        path = self.shelf.path(sound, codec=codec)
+        if path.exists():
+            return path
+        task = self._rendering.get(path)
+        if task is None:
+            task = asyncio.create_task(self._render(sound, codec))
+            self._rendering[path] = task
+            task.add_done_callback(lambda _: self._rendering.pop(path, None))
+        await asyncio.shield(task)
+        return path
+
+    async def _render(self, sound: Sound, codec: Codec) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._pool, make_file, sound.index, codec)
+
+    def close(self) -> None:
+        """Stop the rendering processes."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def share_of(name: str, salt: str) -> float:
+    """A stable number in 0..1 for an id: how the platform treats it is always the same."""
+    digest = hashlib.blake2b(f"{salt}:{name}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest) / 2**32

@@ -1,0 +1,120 @@
+"""Composition of the stand-in platform, and how it runs: one line of JSON when it listens.
+
+What belongs here: options, the table of surfaces, start and clean stop.
+"""
+
+import asyncio
+import json
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from pipelines.sandbox.addresses import Addresses
+from pipelines.sandbox.doorway import Doorway
+from pipelines.sandbox.platform import Platform
+from pipelines.sandbox.surfaces import (
+    control,
+    media,
+    music,
+    share_pages,
+    short_links,
+    slides_info,
+    users,
+)
+from pipelines.world.world import World
+
+SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
+    control.routes, share_pages.routes, music.routes, users.routes, slides_info.routes,
+    media.routes, short_links.routes,
+)  # fmt: skip
+"""Each surface is a file with `routes(platform)`. Short links come last: they match any word."""
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxOptions:
+    """How the stand-in platform runs.
+
+    Attributes:
+        seed: Seed of the world.
+        size: Size of the world, 1.0 for some 5,000 works.
+        port: Port on loopback, 0 for a free one.
+        cache_dir: Folder of rendered sounds.
+        latency_ms: How long every answer takes at least.
+        tracks: Number of tracks, None for the world's own choice.
+        renderers: Processes that render sound.
+    """
+
+    seed: int = 1
+    size: float = 1.0
+    port: int = 8790
+    cache_dir: Path
+    latency_ms: float = 0.0
+    tracks: int | None = None
+    renderers: int = 2
+
+
+def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
+    """The application; `port` is the one in its addresses, when it differs from the options'."""
+    world = World(options.seed, options.size, tracks=options.tracks)
+    platform = Platform(
+        world, cache_dir=options.cache_dir, renderers=options.renderers,
+        addresses=Addresses(options.port if port is None else port),
+    )  # fmt: skip
+    routes = [route for surface in SURFACES for route in surface(platform)]
+
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        platform.warm()
+        yield
+        platform.close()
+
+    surfaces = Starlette(routes=routes, lifespan=running)
+    surfaces.router.redirect_slashes = False
+    return Doorway(surfaces, routes, platform, latency_s=options.latency_ms / 1000)
+
+
+def serve(options: SandboxOptions) -> None:
+    """Run until SIGTERM or SIGINT; prints one line of JSON when it listens.
+
+    Raises:
+        OSError: The port is taken.
+    """
+    listener = socket.create_server((LOOPBACK, options.port))
+    port = int(listener.getsockname()[1])
+    application = create_sandbox(options, port=port)
+    config = uvicorn.Config(
+        application, log_level="warning", access_log=False, server_header=False,
+        timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    asyncio.run(_run(uvicorn.Server(config), listener, options, port))
+
+
+async def _run(
+    server: uvicorn.Server, listener: socket.socket, options: SandboxOptions, port: int
+) -> None:
+    # uvicorn raises the signal again after its clean stop, which would make the exit code -15
+    server.capture_signals = nullcontext  # type: ignore[method-assign]  # see above
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop, server)
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    while not server.started and not running.done():
+        await asyncio.sleep(0.01)
+    ready = {"port": port, "seed": options.seed, "size": options.size, "ready": True}
+    sys.stdout.write(json.dumps(ready) + "\n")
+    sys.stdout.flush()
+    await running
+
+
+def _stop(server: uvicorn.Server) -> None:
+    server.should_exit = True

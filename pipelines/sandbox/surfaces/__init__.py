@@ -1,0 +1,1 @@
+"""One file per surface of the platform; each offers `routes(platform)`, named by surface."""

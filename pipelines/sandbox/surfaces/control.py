@@ -1,0 +1,136 @@
+"""The world's own door: truth, tracks, log, clock and faults. No guest of the platform sees it.
+
+All paths begin with `/_world/`; they are neither logged nor slowed nor broken.
+"""
+
+import asyncio
+from functools import cache
+
+import psutil
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from pipelines.sandbox.addresses import SHARE
+from pipelines.sandbox.documents import Document
+from pipelines.sandbox.faults import Fault
+from pipelines.sandbox.platform import Platform
+from pipelines.world.hardness import hardness
+from pipelines.world.sounds import Sound
+from pipelines.world.truth import Truth
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Everything about the world that a test or a bench may ask."""
+    truth_of = cache(lambda music_id: Truth(platform.world, music_id))
+
+    async def tracks(request: Request) -> Response:
+        counted = request.query_params.get("counts") != "0"
+        rows = platform.world.tracks
+        counts = [
+            await asyncio.to_thread(_counts, truth_of(sound.music_id)) if counted else {}
+            for sound in rows
+        ]
+        listed = [
+            {**_track(platform, sound), **count} for sound, count in zip(rows, counts, strict=True)
+        ]
+        return JSONResponse({"seed": platform.world.seed, "tracks": listed})
+
+    async def truth(request: Request) -> Response:
+        try:
+            found = await asyncio.to_thread(truth_of, request.path_params["music_id"])
+        except KeyError:
+            return JSONResponse({"error": "no such music id"}, status_code=404)
+        everything = request.query_params.get("all") == "1"
+        works = await asyncio.to_thread(lambda: found.works(everything=everything))
+        return JSONResponse({
+            **_track(platform, found.asked), **_counts(found),
+            "works": [work.to_document() for work in works],
+        })  # fmt: skip
+
+    async def difficulty(_: Request) -> Response:
+        report = await asyncio.to_thread(hardness, platform.world)
+        return JSONResponse(report.to_document())
+
+    return [
+        Route("/_world/tracks", tracks, name="control"),
+        Route("/_world/truth/{music_id}", truth, name="control"),
+        Route("/_world/hardness", difficulty, name="control"),
+        *_running(platform),
+    ]
+
+
+def _running(platform: Platform) -> list[BaseRoute]:
+    async def summary(request: Request) -> Response:
+        if request.method == "DELETE":
+            platform.log.clear()
+        return JSONResponse(platform.log.summary())
+
+    async def faults(request: Request) -> Response:
+        if request.method == "DELETE":
+            platform.faults.clear()
+        else:
+            try:
+                platform.faults.add(Fault(**await request.json()))
+            except (TypeError, ValueError) as exc:
+                return JSONResponse({"error": str(exc)}, status_code=400)
+        return JSONResponse({"faults": len(platform.faults)})
+
+    async def clock(request: Request) -> Response:
+        if request.method == "POST":
+            moved = (await request.json()).get("advance_s", 0)
+            platform.clock_offset_s += int(moved)
+        return JSONResponse({"now": platform.now, "offset_s": platform.clock_offset_s})
+
+    async def cpu(_: Request) -> Response:
+        return JSONResponse(_cpu_seconds())
+
+    return [
+        Route("/_world/access-log/summary", summary, methods=["GET", "DELETE"], name="control"),
+        Route("/_world/faults", faults, methods=["POST", "DELETE"], name="control"),
+        Route("/_world/clock", clock, methods=["GET", "POST"], name="control"),
+        Route("/_world/cpu", cpu, name="control"),
+    ]
+
+
+def _track(platform: Platform, sound: Sound) -> Document:
+    """A music id, how to link to it, and prose as people paste it."""
+    world, addresses = platform.world, platform.addresses
+    title, author = world.sound_title(sound), world.sound_author(sound)
+    short = addresses.short_link("music", int(sound.music_id))
+    rows = world.music_list(sound.index)
+    first = str(world.works.aweme_id[int(rows[0])]) if rows.size else None
+    return {
+        "music_id": sound.music_id, "title": title, "author": author,
+        "duration_s": round(sound.duration_s, 3), "short_link": short,
+        "share_link": addresses.on(SHARE, f"/share/music/{sound.music_id}/"),
+        "prose": f"7.43 复制打开看看【{author}创作的《{title}》】{short}，快来听听！ # 音乐",
+        "aweme_id": first,
+        "video_link": addresses.short_link("video", int(first)) if first else None,
+    }  # fmt: skip
+
+
+def _counts(truth: Truth) -> Document:
+    works = truth.works()
+    public = [work for work in works if work.is_public]
+    count = {
+        name: sum(work.relation == name for work in public)
+        for name in ("same", "variant", "cover", "other_same_title")
+    }
+    reachable = sum(work.is_wanted and work.round is not None for work in works)
+    return {"expected": {**count, "reachable": reachable, "not_public": len(works) - len(public)}}
+
+
+def _cpu_seconds() -> Document:
+    """CPU seconds of the server and of its rendering processes."""
+    process = psutil.Process()
+    own = process.cpu_times()
+    rendering = 0.0
+    for child in process.children(recursive=True):
+        try:
+            times = child.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        rendering += times.user + times.system
+    server = own.user + own.system
+    return {"server_s": server, "rendering_s": rendering, "total_s": server + rendering}

@@ -1,0 +1,87 @@
+"""Share pages of works: HTML with the data in a script, sometimes withheld.
+
+Route names: `video_page` (videos, photo posts and slides have one each). Some works never show
+their data here and some only to a visitor who brings the guest cookie back.
+"""
+
+import json
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from pipelines.sandbox.documents import Document, filtered, page_work
+from pipelines.sandbox.faults import SHELL_PAGE
+from pipelines.sandbox.platform import Platform, share_of
+from pipelines.world.works import Work
+
+GUEST_COOKIE = "ttwid"
+_SHELL_SHARE = 0.08
+_COOKIE_SHARE = 0.12
+_PAGE = (
+    '<!doctype html><html><head><meta charset="utf-8"><title>分享</title></head><body>'
+    "<script>window._SSR_DATA = {};</script><script>window._ROUTER_DATA = %s</script>"
+    '<div id="root"></div><script src="/captcha-sdk.js"></script></body></html>'
+)
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Pages of videos, photo posts and slides."""
+
+    async def share_page(request: Request) -> Response:
+        aweme_id = request.path_params["aweme_id"]
+        work = platform.world.work_of(aweme_id)
+        if work is not None and is_withheld(work, has_cookie=GUEST_COOKIE in request.cookies):
+            answer: Response = HTMLResponse(SHELL_PAGE)
+        else:
+            answer = HTMLResponse(to_page(_page(platform, request, aweme_id, work)))
+        if GUEST_COOKIE not in request.cookies:
+            answer.set_cookie(GUEST_COOKIE, f"1%7C{aweme_id}", path="/")
+        return answer
+
+    return [
+        Route(f"/share/{kind}/{{aweme_id}}{end}", share_page, name="video_page")
+        for kind in ("video", "note", "slides")
+        for end in ("/", "")
+    ]
+
+
+def is_withheld(work: Work, *, has_cookie: bool) -> bool:
+    """True when the page of a work comes as a shell. Always the same for the same work."""
+    share = share_of(work.aweme_id, "page")
+    return share < _SHELL_SHARE or (share < _SHELL_SHARE + _COOKIE_SHARE and not has_cookie)
+
+
+def to_page(document: Document) -> str:
+    """A share page that carries a document."""
+    before, _, after = _PAGE.partition("%s")
+    return f"{before}{to_script(document)}{after}"
+
+
+def to_script(document: Document) -> str:
+    """JSON as pages embed it: slashes escaped, so that no text can close the script."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("/", "\\u002F").replace("<", "\\u003C")
+
+
+def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None) -> Document:
+    is_shown = work is not None and platform.world.is_public(work)
+    items = [page_work(platform, work)] if work is not None and is_shown else []
+    key = "note_(id)/page" if work is not None and work.is_photo else "video_(id)/page"
+    return {
+        "loaderData": {
+            key.replace("_(id)/page", "_layout"): None,
+            key: {
+                "ua": request.headers.get("user-agent", ""), "isSpider": False, "webId": "0",
+                "query": dict(request.query_params), "lastPath": aweme_id, "itemId": aweme_id,
+                "serverToken": "", "abParams": {},
+                "videoInfoRes": {
+                    "status_code": 0, "is_oversea": 0,
+                    "extra": {"logid": f"2025{aweme_id}", "now": platform.now * 1000},
+                    "filter_list": [] if is_shown else [filtered(aweme_id, work)],
+                    "item_list": items,
+                },
+            },
+        },
+        "errors": None,
+    }  # fmt: skip
