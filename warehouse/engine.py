@@ -13,8 +13,9 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
+from pipelines.domain.errors import WarehouseError
 from warehouse.lake import Lake, Listing
-from warehouse.rim import query_errors
+from warehouse.rim import translated
 from warehouse.tables import BYTES, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Table
 
 RELIST_AFTER_S = 0.2
@@ -28,6 +29,11 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     BYTES: "blob",
     TEXTS: "varchar[]",
 }
+_MISTAKES = (
+    duckdb.ProgrammingError,  # syntax, unknown names, wrong arguments
+    duckdb.DataError,  # values that do not convert
+    duckdb.NotSupportedError,
+)
 
 
 class Engine:
@@ -104,6 +110,21 @@ class Engine:
         with query_errors(), self._cursor() as cursor:
             cursor.execute(_view(table, source))
         self._versions[table.name] = listing.version
+
+
+@contextmanager
+def query_errors() -> Iterator[None]:
+    """Translate what DuckDB raises: a mistake in the question, or a warehouse out of reach.
+
+    Raises:
+        WarehouseError: The query itself is wrong.
+        WarehouseUnavailableError: The files or the memory for it are missing.
+    """
+    with translated("reading the lake", duckdb.Error, pa.ArrowException, OSError):
+        try:
+            yield
+        except _MISTAKES as error:
+            raise WarehouseError(f"the query is not answerable ({type(error).__name__})") from error
 
 
 def _connect(lake: Lake) -> duckdb.DuckDBPyConnection:

@@ -4,9 +4,11 @@ Here: what stands in a table's own configuration (world, version) and the additi
 Not here: rows (`lake`), the control store's numbered migrations (`control.migrations`).
 """
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 import stamina
-from deltalake import DeltaTable
+from deltalake import CommitProperties, DeltaTable
 from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
@@ -23,6 +25,20 @@ _DELTA = {
     "delta.logRetentionDuration": "interval 7 days",
     "delta.deletedFileRetentionDuration": "interval 7 days",
 }
+# With retries, the loser of a race writes its metadata once more and disturbs running appends.
+_FIRST_OR_NOT_AT_ALL = CommitProperties(max_commit_retries=0)
+_COMMIT_ATTEMPTS = 8
+
+
+def retry_commits() -> Iterator[stamina.Attempt]:
+    """Attempts of a commit that met another one; what has failed has left nothing visible."""
+    return stamina.retry_context(
+        on=CommitFailedError,
+        attempts=_COMMIT_ATTEMPTS,
+        wait_initial=0.02,
+        wait_jitter=0.05,
+        wait_max=0.5,
+    )
 
 
 def open_table(path: str, table: Table, *, world: str) -> DeltaTable:
@@ -84,6 +100,7 @@ def _create(path: str, table: Table, world: str) -> DeltaTable:
             description=f"one row per {table.row}",
             configuration={**_DELTA, **marks},
             raise_if_key_not_exists=False,
+            commit_properties=_FIRST_OR_NOT_AT_ALL,
         )
     except DeltaError:
         # Another process may have created it meanwhile; if not, this raises the cause again.
@@ -92,9 +109,7 @@ def _create(path: str, table: Table, world: str) -> DeltaTable:
 
 def _migrate(path: str, table: Table, world: str) -> DeltaTable:
     """Add what is missing, then write the version: a crash in between repeats harmlessly."""
-    for attempt in stamina.retry_context(
-        on=CommitFailedError, attempts=8, wait_initial=0.02, wait_max=0.5
-    ):
+    for attempt in retry_commits():
         with attempt:
             opened = DeltaTable(path)  # a process that migrates at the same time is met here
             check_marks(opened, table, world=world)

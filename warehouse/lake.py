@@ -7,25 +7,23 @@ Appends of several processes do not conflict; one append is one commit, whole or
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-import stamina
 from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
-from deltalake.exceptions import CommitFailedError, SchemaMismatchError
+from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
 from pipelines.domain.errors import ContractBrokenError, WarehouseUnavailableError
 from warehouse.contract import to_arrow
-from warehouse.evolution import check_marks, has_uneven_files, open_table
-from warehouse.rim import storage_errors
+from warehouse.evolution import check_marks, has_uneven_files, open_table, retry_commits
+from warehouse.rim import translated
 from warehouse.tables import TABLES, Table
 
 CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # far above the longest read; a reader never meets a vanished file
-_COMMIT_ATTEMPTS = 8
 _WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
 
@@ -175,6 +173,11 @@ def open_lake(url: str, *, world: str, tables: Sequence[Table] = TABLES) -> Lake
     return Lake(root, world, handles)
 
 
+def storage_errors(what: str) -> AbstractContextManager[None]:
+    """Translate what Delta, Arrow and the disk raise while doing `what`."""
+    return translated(what, DeltaError, pa.ArrowException, OSError)
+
+
 def is_remote(url: str) -> bool:
     """True for the address of an object store."""
     return "://" in url
@@ -182,9 +185,7 @@ def is_remote(url: str) -> bool:
 
 def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> None:
     """One commit. A conflict leaves nothing visible, so trying again is safe."""
-    for attempt in stamina.retry_context(
-        on=CommitFailedError, attempts=_COMMIT_ATTEMPTS, wait_initial=0.02, wait_max=0.5
-    ):
+    for attempt in retry_commits():
         with attempt:
             if attempt.num > 1:
                 delta.update_incremental()

@@ -4,18 +4,19 @@ Here: engine, transactions, clock. A write on SQLite begins IMMEDIATE, so it nev
 half-way; on PostgreSQL rows are locked where they are read to be changed.
 """
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import stamina
 from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from pipelines.domain.errors import WarehouseUnavailableError
-from warehouse.rim import storage_errors
+from warehouse.rim import translated
 
 BUSY_TIMEOUT_S = 30.0
 _READING = "sametrack_reading"
@@ -39,13 +40,13 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that changes something: committed at the end, or not at all."""
-        with storage_errors("writing to the control store"), self.engine.begin() as connection:
+        with _errors("writing to the control store"), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One transaction that only looks; it never waits for a writer."""
-        with storage_errors("reading the control store"), self._reader.connect() as connection:
+        with _errors("reading the control store"), self._reader.connect() as connection:
             yield connection
 
     def insert(self, table: Table) -> Any:  # the same clauses in two classes
@@ -70,9 +71,14 @@ def connect(url: str, *, clock: Clock = time.time) -> Database:
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
-    with storage_errors("opening the control store"):
+    with _errors("opening the control store"):
         _turn_on_wal(engine)
     return Database(engine, clock=clock)
+
+
+def _errors(what: str) -> AbstractContextManager[None]:
+    """The driver's own errors come from where SQLAlchemy lets us prepare a connection."""
+    return translated(what, SQLAlchemyError, sqlite3.Error, OSError)
 
 
 def _options(url: str) -> dict[str, Any]:
@@ -104,7 +110,11 @@ def _turn_on_wal(engine: Engine) -> None:
     if engine.dialect.name != "sqlite":
         return
     for attempt in stamina.retry_context(
-        on=OperationalError, attempts=20, timeout=BUSY_TIMEOUT_S, wait_initial=0.01, wait_max=0.5
+        on=sqlite3.OperationalError,
+        attempts=20,
+        timeout=BUSY_TIMEOUT_S,
+        wait_initial=0.01,
+        wait_max=0.5,
     ):
         with attempt:
             raw = engine.raw_connection()
@@ -112,3 +122,8 @@ def _turn_on_wal(engine: Engine) -> None:
                 raw.cursor().execute("pragma journal_mode=wal")
             finally:
                 raw.close()
+
+
+def _is_busy(error: Exception) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    return code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}

@@ -1,0 +1,13 @@
+"""Take the next number of one sequence again and again, and print each.
+
+Usage: count_up.py URL COUNT
+"""
+
+import sys
+
+from warehouse.control import open_control
+
+url, count = sys.argv[1], int(sys.argv[2])
+control = open_control(url, world="sandbox")
+for _ in range(count):
+    print(control.next_sequence("music_list", "7000000000000000001"))

@@ -1,0 +1,136 @@
+"""Control stores of another world, of an older schema and of a newer one."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from pipelines.domain.errors import StoreTooNewError, WarehouseUnavailableError, WrongWorldError
+from warehouse.control import open_control
+from warehouse.control.database import connect
+from warehouse.control.migrations import Migration, migrate
+
+STEPS = (
+    Migration(
+        number=2,
+        meaning="jobs carry a note",
+        statements=("alter table jobs add column note text",),
+    ),
+    Migration(
+        number=3,
+        meaning="every job has a note",
+        statements=("update jobs set note = 'none'", "create table notes (word text)"),
+    ),
+)
+BROKEN = Migration(
+    number=4,
+    meaning="fails half-way",
+    statements=("create table half (word text)", "alter table nowhere add column x text"),
+)
+
+
+def marks(url: str) -> dict[str, str]:
+    database = connect(url)
+    with database.reading() as connection:
+        rows = connection.execute(text("select name, value from marks")).all()
+    database.close()
+    return {row.name: row.value for row in rows}
+
+
+def migrate_to(url: str, *steps: Migration) -> None:
+    database = connect(url)
+    try:
+        migrate(database, world="sandbox", migrations=steps)
+    finally:
+        database.close()
+
+
+def test_new_store_says_whose_it_is_and_of_which_version(control_url: str) -> None:
+    open_control(control_url, world="sandbox").close()
+    assert marks(control_url) == {"world": "sandbox", "schema_version": "1"}
+
+
+def test_store_of_another_world_is_refused(control_url: str) -> None:
+    open_control(control_url, world="sandbox").close()
+    with pytest.raises(WrongWorldError, match="sandbox"):
+        open_control(control_url, world="public")
+
+
+def test_older_store_is_migrated_step_by_step(control_url: str) -> None:
+    open_control(control_url, world="sandbox").close()
+    migrate_to(control_url, *STEPS)
+    assert marks(control_url)["schema_version"] == "3"
+    migrate_to(control_url, *STEPS)
+    database = connect(control_url)
+    with database.reading() as connection:
+        assert connection.execute(text("select note from jobs")).all() == []
+        assert connection.execute(text("select word from notes")).all() == []
+    database.close()
+
+
+def test_newer_store_is_refused_and_left_alone(control_url: str) -> None:
+    open_control(control_url, world="sandbox").close()
+    migrate_to(control_url, *STEPS)
+    with pytest.raises(StoreTooNewError, match="schema version 3, this Sametrack knows 1"):
+        open_control(control_url, world="sandbox")
+    assert marks(control_url)["schema_version"] == "3"
+
+
+def test_failed_migration_leaves_the_store_as_it_was(control_url: str) -> None:
+    open_control(control_url, world="sandbox").close()
+    migrate_to(control_url, *STEPS)
+    with pytest.raises(WarehouseUnavailableError):
+        migrate_to(control_url, *STEPS, BROKEN)
+    assert marks(control_url)["schema_version"] == "3"
+    database = connect(control_url)
+    with pytest.raises(WarehouseUnavailableError), database.reading() as connection:
+        connection.execute(text("select * from half"))
+    database.close()
+
+
+def test_processes_that_open_an_old_store_together_migrate_it_once(control_url: str) -> None:
+    open_control(control_url, world="sandbox").close()
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: migrate_to(control_url, *STEPS), range(12)))
+    assert marks(control_url)["schema_version"] == "3"
+
+
+def test_file_is_copied_before_it_is_migrated(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    control = open_control(url, world="sandbox")
+    control.remember_link("short", "music", "1", ttl_s=60)  # still in the write-ahead log
+    migrate_to(url, *STEPS)
+    control.close()
+    with closing(sqlite3.connect(tmp_path / "control.sqlite.version-1")) as copy:
+        assert copy.execute("select target from links").fetchall() == [("1",)]
+        assert copy.execute("select value from marks order by name").fetchall() == [
+            ("1",),
+            ("sandbox",),
+        ]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "nonsense",
+        "mysql://localhost/x",
+        "postgresql://localhost/x",
+        "sqlite:////nowhere/at/all/control.sqlite",
+        "postgresql+psycopg://tester:secret@127.0.0.1:1/x",
+    ],
+)
+def test_store_that_cannot_be_opened_is_unavailable_without_telling_its_address(url: str) -> None:
+    with pytest.raises(WarehouseUnavailableError) as caught:
+        open_control(url, world="sandbox")
+    assert "secret" not in f"{caught.value.detail} {caught.value.hint}"
+    assert "nowhere" not in caught.value.detail
+
+
+def test_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "control.sqlite").write_bytes(b"not a database at all" * 100)
+    with pytest.raises(WarehouseUnavailableError):
+        open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="sandbox")

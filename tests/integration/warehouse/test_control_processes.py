@@ -1,0 +1,64 @@
+"""Many processes on one control store, on SQLite and on PostgreSQL."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warehouse.control import open_control
+
+pytestmark = pytest.mark.slow
+PROCESSES = 10
+
+
+def run_together(program: Path, *argument_lists: tuple[str, ...]) -> list[list[str]]:
+    """Run the program once per argument list, all at the same time; their lines of output."""
+    running = [
+        subprocess.Popen(
+            [sys.executable, program, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for arguments in argument_lists
+    ]
+    outputs = [process.communicate(timeout=120) for process in running]
+    assert [error for _, error in outputs] == [""] * len(running)
+    assert [process.returncode for process in running] == [0] * len(running)
+    return [output.splitlines() for output, _ in outputs]
+
+
+def test_ten_processes_on_a_new_store_create_each_job_once_and_claim_each_once(
+    control_url: str, programs: Path
+) -> None:
+    workers = [(control_url, f"worker-{number}", "40") for number in range(PROCESSES)]
+    lines = [
+        line for output in run_together(programs / "claim_jobs.py", *workers) for line in output
+    ]
+    created = sorted(line for line in lines if line.startswith("created"))
+    claimed = sorted(line for line in lines if line.startswith("claimed"))
+    assert len(set(created)) == len(created) == 40
+    assert [line.split()[1] for line in claimed] == [line.split()[1] for line in created]
+
+    control = open_control(control_url, world="sandbox")
+    assert {job.status for job in control.jobs(limit=99)} == {"running"}
+    control.close()
+
+
+def test_three_processes_together_never_exceed_the_rate(control_url: str, programs: Path) -> None:
+    rate_per_s, burst = 40.0, 5.0
+    takers = [(control_url, "30", str(rate_per_s), str(burst))] * 3
+    outputs = run_together(programs / "take_tokens.py", *takers)
+    starts = sorted(float(start) for lines in outputs for start in lines)
+    assert len(starts) == 90
+    # A process that sleeps too long starts late, never early, so the whole run is the firm bound:
+    # 90 requests need at least (90 - burst) / rate seconds from the first grant on.
+    assert starts[-1] - starts[0] >= (len(starts) - burst) / rate_per_s - 0.02
+
+
+def test_ten_processes_never_get_the_same_number(control_url: str, programs: Path) -> None:
+    counters = [(control_url, "30")] * PROCESSES
+    outputs = run_together(programs / "count_up.py", *counters)
+    assert sorted(int(number) for lines in outputs for number in lines) == list(range(1, 301))
+    assert all([*map(int, lines)] == sorted(map(int, lines)) for lines in outputs)

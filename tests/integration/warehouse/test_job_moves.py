@@ -1,0 +1,91 @@
+"""Whatever order the calls come in, a job makes legal moves only."""
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+
+from pipelines.domain.jobs import FINAL, Job, JobStatus, may_move
+from warehouse.control import NewJob, open_control
+
+STATUSES: tuple[JobStatus, ...] = ("queued", "running", "completed", "failed", "cancelled")
+
+
+class JobLife(RuleBasedStateMachine):
+    """Random calls on one store; `before` is what each job was after the call before."""
+
+    ids = Bundle("ids")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        url = f"sqlite:///{Path(self.folder.name) / 'control.sqlite'}"
+        self.control = open_control(url, world="sandbox")
+        self.before: dict[str, Job] = {}
+
+    @rule(target=ids, fingerprint=st.sampled_from("abc"), priority=st.integers(0, 2))
+    def create(self, fingerprint: str, priority: int) -> str:
+        job, created = self.control.create_or_join(
+            NewJob(
+                kind="scan",
+                input="x",
+                target="x",
+                music_id=None,
+                parameters={},
+                fingerprint=fingerprint,
+                scan_key=None,
+                origin="api",
+                priority=priority,
+            )
+        )
+        assert created != (job.job_id in self.before)
+        assert job.status in {"queued", "running"}
+        return job.job_id
+
+    @rule(worker=st.sampled_from("vw"))
+    def claim(self, worker: str) -> None:
+        queued = [job for job in self.before.values() if job.status == "queued"]
+        job = self.control.claim(worker)
+        assert (job is None) == (not queued)
+        if job is not None:
+            assert job.priority == max(job.priority for job in queued)
+
+    @rule(job_id=ids, status=st.sampled_from(STATUSES))
+    def finish(self, job_id: str, status: JobStatus) -> None:
+        before = self.before[job_id].status
+        moved = self.control.finish(job_id, status)
+        assert moved == (status in FINAL and may_move(before, status))
+
+    @rule(job_id=ids)
+    def cancel(self, job_id: str) -> None:
+        job = self.control.request_cancel(job_id)
+        assert job is not None
+        assert job.status != "queued"
+
+    @rule(job_id=ids)
+    def beat(self, job_id: str) -> None:
+        self.control.beat("w", [job_id])
+
+    @invariant()
+    def moves_are_legal(self) -> None:
+        after = {job.job_id: job for job in self.control.jobs(limit=1000)}
+        for job_id, job in self.before.items():
+            status = after[job_id].status
+            assert status == job.status or may_move(job.status, status)
+        self.before = after
+
+    @invariant()
+    def times_agree_with_the_state(self) -> None:
+        for job in self.before.values():
+            assert (job.finished_at is not None) == (job.status in FINAL)
+            assert job.status != "running" or job.started_at is not None
+
+    def teardown(self) -> None:
+        self.control.close()
+        self.folder.cleanup()
+
+
+JobLife.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestJobLife = JobLife.TestCase
