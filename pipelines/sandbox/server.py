@@ -8,8 +8,8 @@ import json
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,24 +96,39 @@ def serve(options: SandboxOptions) -> None:
         application, log_level="warning", access_log=False, server_header=False,
         timeout_graceful_shutdown=1,
     )  # fmt: skip
-    asyncio.run(_run(uvicorn.Server(config), listener, options, port))
+    ready: dict[str, object] = {
+        "port": port,
+        "seed": options.seed,
+        "size": options.size,
+        "ready": True,
+    }
+    asyncio.run(_run(_Server(config, ready), listener))
 
 
-async def _run(
-    server: uvicorn.Server, listener: socket.socket, options: SandboxOptions, port: int
-) -> None:
-    # uvicorn raises the signal again after its clean stop, which would make the exit code -15
-    server.capture_signals = nullcontext  # type: ignore[method-assign]  # see above
+class _Server(uvicorn.Server):
+    """Says when it listens, and leaves signals to us: uvicorn exits by them after its stop."""
+
+    def __init__(self, config: uvicorn.Config, ready: dict[str, object]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then say so."""
+        await super().startup(sockets=sockets)
+        sys.stdout.write(json.dumps(self._ready) + "\n")
+        sys.stdout.flush()
+
+
+async def _run(server: uvicorn.Server, listener: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop, server)
-    running = asyncio.create_task(server.serve(sockets=[listener]))
-    while not server.started and not running.done():
-        await asyncio.sleep(0.01)
-    ready = {"port": port, "seed": options.seed, "size": options.size, "ready": True}
-    sys.stdout.write(json.dumps(ready) + "\n")
-    sys.stdout.flush()
-    await running
+    await server.serve(sockets=[listener])
 
 
 def _stop(server: uvicorn.Server) -> None:

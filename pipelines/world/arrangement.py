@@ -21,6 +21,7 @@ from pipelines.world.instruments import (
     to_hz,
 )
 from pipelines.world.score import Chord, Note, Score
+from pipelines.world.streams import chance
 
 _BASS_FIGURES = (
     ((0, 1),), ((0, 0.5), (0.5, 0.5)), ((0, 0.25), (0.375, 0.25), (0.75, 0.25)),
@@ -79,10 +80,10 @@ def arrange(rng: Generator, score: Score, *, unlike: Arrangement | None = None) 
         bass=_other(rng, BASSES, unlike.bass if unlike else ""),
         lead_octave=int(rng.integers(0, 2)),
         inversion=int(rng.integers(0, 3)),
-        arpeggio=bool(rng.random() < 0.35),
+        arpeggio=chance(rng, 0.35),
         key_figure=_KEY_FIGURES[int(rng.integers(len(_KEY_FIGURES)))],
         bass_figure=_BASS_FIGURES[int(rng.integers(len(_BASS_FIGURES)))],
-        kit=None if rng.random() < 0.12 else int(rng.integers(KITS)),
+        kit=None if chance(rng, 0.12) else int(rng.integers(KITS)),
         patterns={voice: pattern(rng, voice, score.beats) for voice in ("kick", "snare", "hat")},
         swing=float(rng.choice((0.0, 0.0, 0.08))),
         looseness_s=float(rng.uniform(0.008, 0.02)) if is_cover else 0.0,

@@ -7,7 +7,7 @@ track's works have to be found among others.
 from numpy.random import Generator
 
 from pipelines.world.sounds import SoundKind
-from pipelines.world.streams import stream
+from pipelines.world.streams import chance, stream
 from pipelines.world.tracks import PlannedSound, PlannedTrack
 
 _LIBRARY_SHARE = 0.5
@@ -34,7 +34,7 @@ def _songs(rng: Generator, works: int, first_score: int) -> list[PlannedTrack]:
     while works > 0:
         size = min(works, int(min(_LARGEST_SONG, 1 + rng.pareto(0.9) * 2.5)))
         score = first_score + len(songs)
-        again = size // 4 if rng.random() < 0.4 else 0
+        again = size // 4 if chance(rng, 0.4) else 0
         sounds = [_song(rng, SoundKind.MAIN, score, size - again)]
         if again:
             sounds.append(_song(rng, SoundKind.REUPLOAD, score, again))

@@ -45,7 +45,7 @@ def pattern(rng: Generator, voice: str, beats: int) -> str:
 
 
 def _times(length_s: float) -> Samples:
-    return np.arange(int(length_s * RATE), dtype=np.float32) / RATE
+    return (np.arange(int(length_s * RATE)) / RATE).astype(np.float32)
 
 
 def _kick(rng: Generator) -> Samples:

@@ -34,7 +34,7 @@ def stretched(x: Samples, tempo: float) -> Samples:
         begin = number * _HOP
         out[begin : begin + _FRAME] += window * x[place : place + _FRAME]
         weight[begin : begin + _FRAME] += window
-    return out / np.maximum(weight, 1e-3)
+    return (out / np.maximum(weight, 1e-3)).astype(np.float32)
 
 
 def _best_shift(x: Samples, *, wanted: int, around: int) -> int:
@@ -57,12 +57,11 @@ def lofi(x: Samples, rng: Generator) -> Samples:
     """Through a phone speaker, a cheap equaliser or a bass boost, with some noise."""
     kind = int(rng.integers(3))
     if kind == 0:
-        low, high = rng.uniform(180, 350), rng.uniform(3200, 5000)
-        x = _filtered(x, "bandpass", (low, high))
+        x = _lowpassed(_highpassed(x, rng.uniform(180, 350)), rng.uniform(3200, 5000))
     elif kind == 1:
-        x = x + rng.uniform(0.8, 1.6) * _filtered(x, "lowpass", rng.uniform(150, 300))
+        x = x + rng.uniform(0.8, 1.6) * _lowpassed(x, rng.uniform(150, 300))
     else:
-        x = _filtered(x, "lowpass", rng.uniform(2600, 4500))
+        x = _lowpassed(x, rng.uniform(2600, 4500))
     noise = rng.standard_normal(x.size).astype(np.float32)
     return loud(np.tanh(1.5 * loud(x)) + np.float32(rng.uniform(0.002, 0.012)) * noise)
 
@@ -70,12 +69,17 @@ def lofi(x: Samples, rng: Generator) -> Samples:
 def coloured(x: Samples, rng: Generator) -> Samples:
     """The slight change of tone and level that every re-upload brings."""
     tilt = float(rng.uniform(-0.25, 0.25))
-    smooth = _filtered(x, "lowpass", 1200.0)
+    smooth = _lowpassed(x, 1200.0)
     return loud(x + tilt * smooth, peak=float(rng.uniform(0.4, 0.95)))
 
 
-def _filtered(x: Samples, kind: str, hz: float | tuple[float, float]) -> Samples:
-    sos = scipy.signal.butter(2, hz, kind, fs=RATE, output="sos")
+def _lowpassed(x: Samples, hz: float) -> Samples:
+    sos = scipy.signal.butter(2, hz, "lowpass", fs=RATE, output="sos")
+    return np.asarray(scipy.signal.sosfilt(sos, x), dtype=np.float32)
+
+
+def _highpassed(x: Samples, hz: float) -> Samples:
+    sos = scipy.signal.butter(2, hz, "highpass", fs=RATE, output="sos")
     return np.asarray(scipy.signal.sosfilt(sos, x), dtype=np.float32)
 
 

@@ -69,7 +69,7 @@ TIMBRES: dict[str, Timbre] = {
                        release_s=0.25, detune_cents=8.0),
     "strings": Timbre(attack=_saw(14, 1.3), body=_saw(18, 1.2), darkening_s=0.4, rise_s=0.09,
                       release_s=0.15, detune_cents=6.0, vibrato_cents=9.0),
-    "organ": Timbre(attack=(1, 0.8, 0.6, 0.7, 0, 0.4, 0, 0.5), body=(1, 0.8, 0.5, 0.6, 0, 0.3, 0, 0.4),
+    "organ": Timbre(attack=(1, 0.8, 0.6, 0.7, 0, 0.4, 0, 0.5), body=(1, 0.8, 0.5, 0.6, 0, 0.3),
                     darkening_s=0.05, rise_s=0.006),
     "square lead": Timbre(attack=_odd(25, 0.9), body=_odd(17, 1.1), darkening_s=0.2,
                           vibrato_cents=14.0),
@@ -99,7 +99,7 @@ def to_hz(pitch: float) -> float:
 def play(timbre: Timbre, *, hz: float, length_s: float) -> Samples:
     """One note at full velocity, peak about 1, shape (samples,), with its release."""
     total = int((length_s + timbre.release_s) * RATE)
-    t = np.arange(total, dtype=np.float32) / RATE
+    t = (np.arange(total) / RATE).astype(np.float32)
     cycles = _cycles(timbre, hz, t)
     bright, dark = _table(timbre.attack, hz), _table(timbre.body, hz)
     spread = (0.0,) if not timbre.detune_cents else (-1.0, 0.13, 1.0)
@@ -128,7 +128,7 @@ def _loudness(timbre: Timbre, t: Samples, length_s: float) -> Samples:
     if timbre.decay_s:
         shape = shape * np.exp(-t / timbre.decay_s)
     fade = np.clip(1 - (t - length_s) / timbre.release_s, 0, 1)
-    return (shape * fade).astype(np.float32)
+    return np.asarray(shape * fade, dtype=np.float32)
 
 
 def _table(levels: tuple[float, ...], hz: float) -> Samples:
@@ -138,4 +138,4 @@ def _table(levels: tuple[float, ...], hz: float) -> Samples:
     number = np.arange(1, kept + 1)
     spectrum[1 : kept + 1] = np.asarray(levels[:kept]) * np.exp(1j * 0.7 * number**2)
     cycle = scipy.fft.irfft(spectrum, _TABLE)
-    return (cycle / np.abs(cycle).max()).astype(np.float32)
+    return np.asarray(cycle / np.abs(cycle).max(), dtype=np.float32)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipelines.world.posting import Drafts, draft_works, finish_works
 from pipelines.world.background import plan_background
+from pipelines.world.posting import Drafts, draft_works, finish_works
 from pipelines.world.sounds import SoundTable
 from pipelines.world.streams import Ints, scattered, stream, timed_ids
 from pipelines.world.tracks import NAMESAKE, PlannedSound, PlannedTrack, plan_track

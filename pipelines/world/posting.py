@@ -4,6 +4,7 @@ Accounts post in bundles: a few works about the same track, then others. So ever
 circle of authors whose first screens show much of it, as on the platform.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,9 @@ _PINNED = 0.03
 _SILENT_OWN = 0.02
 _HINT_LARGE, _HINT_SINGLE = 0.76, 0.97
 _HINTS = {SoundKind.COVER_SYNC: 0.92, SoundKind.COVER_OTHER: 0.92, SoundKind.SILENT: 0.8}
+_HINT_NAMESAKE = 0.95
 _STRAY_HINT = 0.012
+_TAGGED = 0.45
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +85,7 @@ class _Flat:
 
     sound: Ints
     kind: Ints
+    score: Ints
     plan: Ints
     topic: Ints
     group: Ints
@@ -93,12 +97,13 @@ class _Flat:
         rows = [(number, plan, sound) for number, plan in enumerate(plans) for sound in plan.sounds]
         works = np.asarray([sound.works for _, _, sound in rows], dtype=np.int64)
 
-        def spread(values: list[float] | list[int], kind: type) -> np.ndarray:
+        def spread(values: Sequence[float], kind: type) -> np.ndarray:
             return np.repeat(np.asarray(values, dtype=kind), works)
 
         return cls(
             sound=np.repeat(np.arange(len(rows)), works).astype(np.int64),
             kind=spread([sound.kind for _, _, sound in rows], np.int64),
+            score=spread([sound.score for _, _, sound in rows], np.int64),
             plan=spread([number for number, _, _ in rows], np.int64),
             topic=spread([plan.score for _, plan, _ in rows], np.int64),
             group=np.repeat(works, works),
@@ -154,8 +159,8 @@ def _named(seed: int, flat: _Flat, tracks: int) -> Ints:
     chance = np.where(flat.group == 1, _HINT_SINGLE, _HINT_LARGE)
     for kind, share in _HINTS.items():
         chance = np.where(flat.kind == kind, share, chance)
-    is_namesake = (flat.kind == SoundKind.MAIN) & (flat.group <= 4) & (flat.plan < tracks)
-    chance = np.where(is_namesake, 0.95, chance)
+    is_namesake = (flat.score >= tracks) & (flat.plan < tracks)
+    chance = np.where(is_namesake, _HINT_NAMESAKE, chance)
     stray = np.where(rng.random(count) < _STRAY_HINT, rng.integers(0, tracks, size=count), -1)
     hinted = (rng.random(count) < chance) & (flat.topic >= 0)
     return np.where(hinted, flat.topic, stray).astype(np.int64)
@@ -184,7 +189,7 @@ def finish_works(seed: int, drafts: Drafts, *, now: int) -> WorkTable:
         "is_pinned": rng.random(count) < _PINNED,
         "is_photo": drafts.is_silent | (rng.random(count) < _PHOTO),
         "is_silent": drafts.is_silent, "named_score": drafts.named_score,
-        "is_tagged": rng.random(count) < 0.45,
+        "is_tagged": rng.random(count) < _TAGGED,
     }  # fmt: skip
     order = np.argsort(drafts.create_time, kind="stable")
     columns = {name: values[order] for name, values in columns.items()}

@@ -12,7 +12,7 @@ from pipelines.world.arrangement import Arrangement, Player, arrange
 from pipelines.world.instruments import RATE, Samples
 from pipelines.world.score import Score, compose
 from pipelines.world.sounds import Sound, SoundKind
-from pipelines.world.streams import stream
+from pipelines.world.streams import chance, stream
 from pipelines.world.tracks import BASE_S
 from pipelines.world.voice import speech
 
@@ -81,7 +81,7 @@ def _voiced(seed: int, sound: Sound, piece: Samples) -> Samples:
 
 def _late(seed: int, sound: Sound, piece: Samples) -> Samples:
     rng = stream(seed, "lead", sound.index)
-    if rng.random() < 0.5:  # noqa: PLR2004  # one of two
+    if chance(rng, 0.5):
         lead = np.zeros(int(sound.lead_s * RATE), dtype=np.float32)
     else:
         lead = speech(rng, length_s=sound.lead_s)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
+from pipelines.world.streams import chance
+
 SCALES = (
     (0, 2, 4, 5, 7, 9, 11), (0, 2, 3, 5, 7, 8, 10), (0, 2, 3, 5, 7, 9, 10), (0, 2, 4, 5, 7, 9, 10),
     (0, 1, 3, 5, 7, 8, 10), (0, 2, 3, 5, 7, 8, 11), (0, 2, 4, 6, 7, 9, 11), (0, 2, 4, 7, 9),
@@ -62,7 +64,7 @@ class Score:
 def compose(rng: Generator, *, length_s: float) -> Score:
     """Invent a composition that lasts at least `length_s` seconds at its own tempo."""
     tempo = float(rng.uniform(68.0, 172.0))
-    beats = 3 if rng.random() < 0.15 else 4
+    beats = 3 if chance(rng, 0.15) else 4
     scale = SCALES[int(rng.integers(len(SCALES)))]
     tonic = 48 + int(rng.integers(12))
     bars = int(length_s * tempo / 60 / beats) + 1
@@ -84,8 +86,8 @@ def _chords(
 ) -> tuple[Chord, ...]:
     loop = _loop(rng, len(scale))
     bridge = _loop(rng, len(scale))
-    form = [*loop, *loop, *bridge, *loop] if rng.random() < 0.6 else [*loop, *bridge]
-    has_seventh = bool(rng.random() < 0.4)
+    form = [*loop, *loop, *bridge, *loop] if chance(rng, 0.6) else [*loop, *bridge]
+    has_seventh = chance(rng, 0.4)
     chords = []
     for bar in range(bars):
         degree = form[bar % len(form)]
@@ -97,7 +99,7 @@ def _chords(
 
 def _loop(rng: Generator, degrees: int) -> list[int]:
     """Four different enough degrees; the first is often the tonic."""
-    first = 0 if rng.random() < 0.5 else int(rng.integers(degrees))
+    first = 0 if chance(rng, 0.5) else int(rng.integers(degrees))
     others = [int(degree) for degree in rng.permutation(degrees) if degree != first]
     return [first, *others[:3]]
 
@@ -106,7 +108,7 @@ def _melody(
     rng: Generator, scale: tuple[int, ...], tonic: int, beats: int, chords: tuple[Chord, ...]
 ) -> tuple[Note, ...]:
     phrases = [_phrase(rng, beats) for _ in range(3)]
-    form = (0, 1, 0, 2) if rng.random() < 0.5 else (0, 0, 1, 2)
+    form = (0, 1, 0, 2) if chance(rng, 0.5) else (0, 0, 1, 2)
     centre = len(scale) + int(rng.integers(0, len(scale)))
     notes: list[Note] = []
     for bar, chord in enumerate(chords):
@@ -115,7 +117,7 @@ def _melody(
         for length, step in zip(rhythm, steps, strict=True):
             strong = position in (0.0, 2.0)
             if rng.random() >= _REST:
-                degree = centre + step + (int(rng.integers(-1, 2)) if rng.random() < 0.25 else 0)
+                degree = centre + step + (int(rng.integers(-1, 2)) if chance(rng, 0.25) else 0)
                 pitch = pitch_at(scale, tonic, degree)
                 notes.append(
                     Note(chord.start + position, length, _led(pitch, chord, strong),
@@ -127,7 +129,7 @@ def _melody(
 
 def _phrase(rng: Generator, beats: int) -> list[tuple[tuple[float, ...], list[int]]]:
     """Two bars: a rhythm each, and a walk of scale steps."""
-    bars = []
+    bars: list[tuple[tuple[float, ...], list[int]]] = []
     step = int(rng.integers(-2, 3))
     for _ in range(2):
         pool = _RHYTHMS_3 if beats == 3 else _RHYTHMS_4  # noqa: PLR2004  # waltz metre

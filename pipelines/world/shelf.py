@@ -69,7 +69,7 @@ class Shelf:
         if not path.exists():
             pcm = np.round(play_base(self.world.seed, score) * _SCALE).astype(np.int16)
             _write(path, _npy(pcm))
-        return np.asarray(np.load(path), dtype=np.float32) / np.float32(_SCALE)
+        return np.asarray(np.load(path) / np.float32(_SCALE), dtype=np.float32)
 
     def forms(self, music_id: str) -> list[tuple[int, Codec]]:
         """Rows and codecs of the files that the works of a music id ask for."""

@@ -27,6 +27,11 @@ def stream(seed: int, kind: str, *index: int) -> Generator:
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, word, *index])))
 
 
+def chance(rng: Generator, share: float) -> bool:
+    """True in this share of all cases."""
+    return bool(rng.random() < share)
+
+
 def scattered(count: int, *, salt: int) -> Ints:
     """`count` different numbers below 2^32 that look random. A permutation, so never two equal."""
     index = np.arange(count, dtype=np.uint64)

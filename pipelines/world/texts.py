@@ -7,7 +7,7 @@ which track is decided in `population.py`.
 from numpy.random import Generator
 
 from pipelines.world import words
-from pipelines.world.streams import stream
+from pipelines.world.streams import chance, stream
 
 _PAIRS = len(words.MOODS_ZH) * len(words.THINGS_ZH)  # so many titles before a pair comes again
 
@@ -38,7 +38,7 @@ def song_title(seed: int, score: int) -> str:
 
 def _odd_title(rng: Generator, plain: str, score: int) -> str:
     odd = {
-        5: f"{plain} <b>remix</b> & \"Co\"",
+        5: f'{plain} <b>remix</b> & "Co"',
         11: f"{plain} 🌙✨",
         17: f"ليل {plain}",
         22: "，".join([plain, *(pick(rng, words.MOODS_ZH) + pick(rng, words.PLACES_ZH)
@@ -62,12 +62,10 @@ def artist_name(seed: int, score: int) -> str:
 def nickname(seed: int, account: int) -> str:
     """Name of an account; one of thirty is hostile."""
     rng = stream(seed, "nickname", account)
-    if rng.random() < 1 / 30:
+    if chance(rng, 1 / 30):
         return pick(rng, words.HOSTILE)[:30]
-    if rng.random() < 0.6:
-        return (
-            f"{pick(rng, words.NICKS_ZH)}{int(rng.integers(1, 99)) if rng.random() < 0.5 else ''}"
-        )
+    if chance(rng, 0.6):
+        return f"{pick(rng, words.NICKS_ZH)}{int(rng.integers(1, 99)) if chance(rng, 0.5) else ''}"
     return f"{pick(rng, words.NICKS_EN)}_{pick(rng, words.SYLLABLES)}{int(rng.integers(10, 999))}"
 
 
@@ -100,9 +98,9 @@ def caption(seed: int, work: int, *, title: str | None, as_tag: bool) -> str:
     parts = [pick(rng, words.PHRASES)]
     if title is not None:
         parts.append(f"#{to_tag(title)}" if as_tag else f"《{title}》")
-    if rng.random() < 0.5:
+    if chance(rng, 0.5):
         parts.append(pick(rng, words.EMOJI) * int(rng.integers(1, 4)))
-    if rng.random() < 0.03:
+    if chance(rng, 0.03):
         parts.insert(0, pick(rng, words.HOSTILE))
     parts.extend(f"#{tag}" for tag in sorted({pick(rng, words.TAGS) for _ in range(2)}))
     return " ".join(parts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from pipelines.world.sounds import SoundKind
-from pipelines.world.streams import stream
+from pipelines.world.streams import chance, stream
 
 BASE_S = 34.0
 """Length of a composition as composed, seconds."""
@@ -96,7 +96,7 @@ def _groups(
     rng: Generator, main: PlannedSound, kinds: tuple[tuple[SoundKind, float], ...], count: int
 ) -> list[PlannedSound]:
     """Split `count` works into sounds of the given kinds."""
-    sounds = []
+    sounds: list[PlannedSound] = []
     offset = float(rng.uniform())
     while count > 0:
         kind = _kind_at(kinds, (offset + 0.618034 * len(sounds)) % 1.0)  # spread evenly, not drawn
@@ -146,7 +146,7 @@ def _window(
 
 def _plain(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
     start, length = _window(rng, main, shortest=14.0, longest=28.0)
-    titled = kind is not SoundKind.LOFI and bool(rng.random() < 0.35)
+    titled = kind is not SoundKind.LOFI and chance(rng, 0.35)
     return PlannedSound(
         kind=kind, score=main.score, works=works, start_s=start, duration_s=length,
         carried_s=length, is_titled=titled,
@@ -198,7 +198,7 @@ def _medley(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> 
 def _changed(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
     speed, semitones = 1.0, 0.0
     if kind is SoundKind.SPEED:
-        fast = rng.random() < 0.6
+        fast = chance(rng, 0.6)
         speed = float(rng.uniform(1.10, 1.35) if fast else rng.uniform(0.78, 0.92))
         semitones = 12 * float(np.log2(speed))
     elif kind is SoundKind.PITCH:
@@ -208,7 +208,7 @@ def _changed(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) ->
     start, length = _window(rng, main, shortest=16.0, longest=26.0)
     return PlannedSound(
         kind=kind, score=main.score, works=works, start_s=start, duration_s=length / speed,
-        carried_s=length / speed, speed=speed, semitones=semitones, is_titled=rng.random() < 0.4,
+        carried_s=length / speed, speed=speed, semitones=semitones, is_titled=chance(rng, 0.4),
     )  # fmt: skip
 
 

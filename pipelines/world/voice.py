@@ -9,6 +9,7 @@ import scipy.signal
 from numpy.random import Generator
 
 from pipelines.world.instruments import RATE, Samples
+from pipelines.world.streams import chance
 
 _VOWELS = ((730, 1090, 2440), (270, 2290, 3010), (300, 870, 2240), (530, 1840, 2480),
            (570, 840, 2410), (660, 1720, 2410))  # fmt: skip
@@ -27,7 +28,7 @@ def speech(rng: Generator, *, length_s: float) -> Samples:
         begin = int(at * _LOW_RATE)
         end = min(out.size, begin + sound.size)
         out[begin:end] += sound[: end - begin]
-        at += length * 0.95 + (float(rng.uniform(0.25, 0.7)) if rng.random() < 0.12 else 0.0)
+        at += length * 0.95 + (float(rng.uniform(0.25, 0.7)) if chance(rng, 0.12) else 0.0)
     out *= 0.9 / max(1e-6, float(np.abs(out).max()))
     full = np.repeat(out, 2)[: int(length_s * RATE)]
     return np.asarray(np.convolve(full, (0.5, 0.5), mode="same"), dtype=np.float32)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pipelines.world import texts
+from pipelines.world import texts, words
 from pipelines.world.population import Population, populate
 from pipelines.world.sounds import Sound, SoundKind
 from pipelines.world.streams import Ints, stream, to_token
@@ -108,12 +108,12 @@ class World:
         return AccountFacts(
             index=index, sec_uid=self.sec_uid(index), uid=str(10**15 + 7919 * index),
             short_id=str(10**9 + 104_729 * index),
-            unique_id=f"{texts.pick(rng, texts.words.NICKS_EN)}{index:05d}",
+            unique_id=f"{texts.pick(rng, words.NICKS_EN)}{index:05d}",
             nickname=texts.nickname(self.seed, index), signature=texts.signature(self.seed, index),
             follower_count=int(np.exp(rng.normal(7.5, 2.0))),
             following_count=int(rng.integers(0, 900)), total_favorited=likes,
             favoriting_count=int(rng.integers(0, 5000)),
-            ip_location=texts.pick(rng, texts.words.CITIES),
+            ip_location=texts.pick(rng, words.CITIES),
         )  # fmt: skip
 
     def sec_uid(self, index: int) -> str:

@@ -56,16 +56,27 @@ def routes(platform: Platform) -> list[BaseRoute]:
         Route("/_world/tracks", tracks, name="control"),
         Route("/_world/truth/{music_id}", truth, name="control"),
         Route("/_world/hardness", difficulty, name="control"),
-        *_running(platform),
+        *_witness(platform),
+        *_levers(platform),
     ]
 
 
-def _running(platform: Platform) -> list[BaseRoute]:
+def _witness(platform: Platform) -> list[BaseRoute]:
     async def summary(request: Request) -> Response:
         if request.method == "DELETE":
             platform.log.clear()
         return JSONResponse(platform.log.summary())
 
+    async def cpu(_: Request) -> Response:
+        return JSONResponse(_cpu_seconds())
+
+    return [
+        Route("/_world/access-log/summary", summary, methods=["GET", "DELETE"], name="control"),
+        Route("/_world/cpu", cpu, name="control"),
+    ]
+
+
+def _levers(platform: Platform) -> list[BaseRoute]:
     async def faults(request: Request) -> Response:
         if request.method == "DELETE":
             platform.faults.clear()
@@ -82,14 +93,9 @@ def _running(platform: Platform) -> list[BaseRoute]:
             platform.clock_offset_s += int(moved)
         return JSONResponse({"now": platform.now, "offset_s": platform.clock_offset_s})
 
-    async def cpu(_: Request) -> Response:
-        return JSONResponse(_cpu_seconds())
-
     return [
-        Route("/_world/access-log/summary", summary, methods=["GET", "DELETE"], name="control"),
         Route("/_world/faults", faults, methods=["POST", "DELETE"], name="control"),
         Route("/_world/clock", clock, methods=["GET", "POST"], name="control"),
-        Route("/_world/cpu", cpu, name="control"),
     ]
 
 
