@@ -4,7 +4,7 @@ Here: what stands in a table's own configuration (world, version) and the additi
 Not here: rows (`lake`), the control store's numbered migrations (`control.migrations`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import pyarrow as pa
 import stamina
@@ -30,7 +30,7 @@ _FIRST_OR_NOT_AT_ALL = CommitProperties(max_commit_retries=0)
 _COMMIT_ATTEMPTS = 8
 
 
-def retry_commits() -> Iterator[stamina.Attempt]:
+def retry_commits() -> Iterable[stamina.Attempt]:
     """Attempts of a commit that met another one; what has failed has left nothing visible."""
     return stamina.retry_context(
         on=CommitFailedError,

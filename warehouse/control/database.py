@@ -110,11 +110,7 @@ def _turn_on_wal(engine: Engine) -> None:
     if engine.dialect.name != "sqlite":
         return
     for attempt in stamina.retry_context(
-        on=sqlite3.OperationalError,
-        attempts=20,
-        timeout=BUSY_TIMEOUT_S,
-        wait_initial=0.01,
-        wait_max=0.5,
+        on=_is_busy, attempts=200, timeout=BUSY_TIMEOUT_S, wait_initial=0.01, wait_jitter=0.1
     ):
         with attempt:
             raw = engine.raw_connection()

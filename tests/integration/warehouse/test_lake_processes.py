@@ -49,9 +49,8 @@ def test_writers_and_a_compactor_do_not_get_into_each_others_way(
     url = str(tmp_path / "lake")
     compactor = start(programs / "compact_items.py", url)
     writers = [start(programs / "append_captures.py", url, f"w{n}", "30") for n in range(4)]
-    acknowledged = [
-        line for writer in writers for line in writer.communicate(timeout=120)[0].split()
-    ]
+    outputs = [writer.communicate(timeout=120)[0] for writer in writers]
+    acknowledged = [name for output in outputs for name in acknowledged_in(output)]
     compactor.communicate(timeout=60)
     assert [process.returncode for process in (*writers, compactor)] == [0] * 5
     assert len(acknowledged) == 4 * 30
