@@ -66,9 +66,10 @@ def read(scope: Scope, data: object, *, headers: Mapping[str, str] | None = None
     """Wrap what was read; 304 when the reader has the same `data` already."""
     digest = hashlib.blake2b(orjson.dumps(data), digest_size=12).hexdigest()
     tag = f'W/"{digest}"'
+    fresh = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if tag in _tags_known(scope):
-        return Response(status_code=NOT_MODIFIED, headers={"ETag": tag})
-    return success(scope, data, headers={**(headers or {}), "ETag": tag})
+        return Response(status_code=NOT_MODIFIED, headers=fresh)
+    return success(scope, data, headers={**(headers or {}), **fresh})
 
 
 def failure(

@@ -1,0 +1,97 @@
+"""COMPOSITION ROOT of the API process: the application out of its parts, all given as arguments.
+
+Layers from the outside: request context, guard, token, body limit, routes.
+"""
+
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from api.auth import TokenCheck, TokenDoor
+from api.context import RequestContext
+from api.envelope import failure
+from api.errors import to_fault
+from api.guard import BodyLimit, Guard
+from api.health import Readiness
+from api.openapi import describe, parameter_names
+from api.refusals import to_refusal
+from api.routes import ROUTERS
+from api.scans import ScanDesk
+from api.settings import SERVICE_VERSION, ApiSettings
+from pipelines.domain.errors import SametrackError
+
+type Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
+API_ROOT = "/api/"
+
+
+def create_app(
+    *,
+    settings: ApiSettings,
+    desk: ScanDesk,
+    readiness: Readiness,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> ASGIApp:
+    """The whole service as one ASGI application."""
+    app = build_routes(desk=desk, readiness=readiness)
+    return wrap(app, settings=settings, clock=clock)
+
+
+def build_routes(*, desk: ScanDesk, readiness: Readiness) -> FastAPI:
+    """The routes with their error handlers, without the door around them."""
+    app = FastAPI(
+        title="Sametrack",
+        version=SERVICE_VERSION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        exception_handlers=_HANDLERS,
+    )
+    app.state.desk = desk
+    app.state.readiness = readiness
+    for router in ROUTERS:
+        app.include_router(router)
+    describe(app)
+    return app
+
+
+def wrap(app: ASGIApp, *, settings: ApiSettings, clock: Callable[[], datetime]) -> ASGIApp:
+    """The door around the routes."""
+    app = BodyLimit(app, limit=settings.body_limit_bytes, reject=failure)
+    if settings.own_api_token is not None:
+        check = TokenCheck(settings.own_api_token.get_secret_value())
+        app = TokenDoor(app, check=check, reject=failure, is_private=_is_private)
+    app = Guard(app, allowed_hosts=settings.served_hosts, reject=failure, is_private=_is_private)
+    return RequestContext(app, time_zone=ZoneInfo(settings.time_zone), clock=clock)
+
+
+def _is_private(path: str) -> bool:
+    """Everything that answers data; some of its reads start work, so other sites may not."""
+    return path.startswith(API_ROOT)
+
+
+async def _known_error(request: Request, error: SametrackError) -> Response:
+    return failure(request.scope, error)
+
+
+async def _invalid(request: Request, error: RequestValidationError) -> Response:
+    known = parameter_names(request.scope.get("route"))
+    return failure(request.scope, to_refusal(error.errors(), known=known))
+
+
+async def _framework_error(request: Request, error: HTTPException) -> Response:
+    return failure(request.scope, to_fault(error.status_code), headers=error.headers)
+
+
+_HANDLERS: dict[int | type[Exception], Handler] = {
+    SametrackError: _known_error,
+    RequestValidationError: _invalid,
+    HTTPException: _framework_error,
+}

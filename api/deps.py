@@ -1,0 +1,51 @@
+"""What routes ask for: the desk, readiness. Set once on the application by `create_app`."""
+
+from collections import Counter
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from api.errors import UnknownParameterError
+from api.health import Readiness
+from api.refusals import quoted
+from api.scans import ScanDesk
+from pipelines.domain.errors import InvalidParameterError
+
+
+def _desk(request: Request) -> ScanDesk:
+    desk: ScanDesk = request.app.state.desk
+    return desk
+
+
+def _readiness(request: Request) -> Readiness:
+    readiness: Readiness = request.app.state.readiness
+    return readiness
+
+
+def no_query(request: Request) -> None:
+    """Refuse any query parameter, for operations that have none.
+
+    Raises:
+        UnknownParameterError: There is one.
+    """
+    for name in request.query_params:
+        raise UnknownParameterError(
+            f"{quoted(name)} is not a parameter of this operation",
+            hint="This operation has no query parameters",
+        )
+
+
+def no_repeats(request: Request) -> None:
+    """Refuse a parameter that stands twice: the framework would take the last in silence.
+
+    Raises:
+        InvalidParameterError: A name is repeated.
+    """
+    names = Counter(name for name, _ in request.query_params.multi_items())
+    twice = [name for name, times in names.items() if times > 1]
+    if twice:
+        raise InvalidParameterError(f"{quoted(twice[0])} is given more than once")
+
+
+Desk = Annotated[ScanDesk, Depends(_desk)]
+Ready = Annotated[Readiness, Depends(_readiness)]

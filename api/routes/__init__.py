@@ -1,0 +1,14 @@
+"""The routes, one file per group of operations. A body is: parse, call, wrap."""
+
+from api.routes import health, jobs, later, music, reference, search
+
+ROUTERS = (
+    music.router,
+    jobs.router,
+    jobs.writing,
+    search.router,
+    later.router,
+    jobs.extensions,
+    health.router,
+    reference.router,
+)

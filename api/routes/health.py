@@ -1,0 +1,33 @@
+"""Whether the process lives and whether it can work. For supervisors: no token, no envelope."""
+
+from dataclasses import asdict
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from api.deps import Ready
+from api.envelope import Json
+from api.errors import NOT_READY, OK
+from api.schemas import Health, ReadinessReport
+
+router = APIRouter(tags=["Operation"])
+
+
+@router.get("/healthz", response_model=None, responses={OK: {"model": Health}})
+async def healthz() -> Response:
+    """The process is alive. 进程存活."""
+    return Json({"status": "ok"})
+
+
+@router.get(
+    "/readyz",
+    response_model=None,
+    responses={OK: {"model": ReadinessReport}, NOT_READY: {"model": ReadinessReport}},
+)
+async def readyz(readiness: Ready) -> Response:
+    """Control store, lake, workers and disk, and what is wrong with each. 就绪检查."""
+    checks = await run_sync(readiness.checks)
+    is_ready = all(check.reason is None for check in checks)
+    document = {"ready": is_ready, "checks": [asdict(check) for check in checks]}
+    return Json(document, status_code=OK if is_ready else NOT_READY)

@@ -1,0 +1,85 @@
+"""Endpoints 7 and 8: collection jobs. And our own list of jobs."""
+
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
+from starlette.responses import Response
+
+from api.body import JsonRoute
+from api.deps import Desk, no_query, no_repeats
+from api.envelope import read, success, understood
+from api.errors import ACCEPTED, OK
+from api.job_document import (
+    ALREADY_FINISHED,
+    JOBS_PATH,
+    poll_url,
+    to_job_document,
+    waiting_headers,
+)
+from api.params import JobBody, JobListQuery
+from api.schemas import CANCEL_ANSWERS, CREATE_JOB_ANSWERS, JOB_ANSWERS, JOB_LIST_ANSWERS
+from pipelines.domain.errors import ProviderUnsupportedError
+from pipelines.domain.jobs import FINAL
+
+router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query)])
+writing = APIRouter(tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(no_query)])
+extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
+
+JobId = Annotated[str, Path(description="id of a collection job", max_length=64)]
+
+
+@writing.post(JOBS_PATH, response_model=None, responses=CREATE_JOB_ANSWERS)
+async def music_collection_jobs(
+    request: Request, body: Annotated[JobBody, Body()], desk: Desk
+) -> Response:
+    """Start a scan of public data for a track. 创建后台采集任务.
+
+    200 with the completed job when a stored result serves, else 202: poll `data.poll_url`.
+    """
+    parameters = body.to_parameters()
+    if body.search_only:
+        understood(request.scope, {"keyword": body.keyword, **parameters.to_document()})
+        raise ProviderUnsupportedError("The keyword mode is not offered by this version")
+    understood(request.scope, {"input": body.music_input, **parameters.to_document()})
+    scan = await run_sync(lambda: desk.ask(body.music_input, parameters, origin="api"))
+    data = to_job_document(scan, is_demo=desk.world.is_demo, view=parameters)
+    headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
+    status = OK if scan.result is not None else ACCEPTED
+    return success(request.scope, data, status=status, headers=headers)
+
+
+@router.get(f"{JOBS_PATH}/{{job_id}}", response_model=None, responses=JOB_ANSWERS)
+async def music_collection_job(request: Request, job_id: JobId, desk: Desk) -> Response:
+    """Progress of a job and, once completed, its result. 查询任务进度与结果."""
+    understood(request.scope, {"job_id": job_id})
+    scan = await run_sync(desk.job, job_id)
+    data = to_job_document(scan, is_demo=desk.world.is_demo)
+    return read(request.scope, data, headers=waiting_headers(scan.job))
+
+
+@router.delete(f"{JOBS_PATH}/{{job_id}}", response_model=None, responses=CANCEL_ANSWERS)
+async def cancel_music_collection_job(request: Request, job_id: JobId, desk: Desk) -> Response:
+    """Ask for the end of a job; one that has ended stays as it is. 请求取消任务."""
+    understood(request.scope, {"job_id": job_id})
+    before, scan = await run_sync(desk.cancel, job_id)
+    data = to_job_document(scan, is_demo=desk.world.is_demo)
+    data["notes"] += [ALREADY_FINISHED] if before in FINAL else []
+    return success(request.scope, data)
+
+
+@extensions.get(
+    "/api/v1/sametrack/jobs",
+    response_model=None,
+    responses=JOB_LIST_ANSWERS,
+    openapi_extra={"x-extension": True},
+)
+async def sametrack_jobs(
+    request: Request, query: Annotated[JobListQuery, Query()], desk: Desk
+) -> Response:
+    """The newest jobs, without their results. 任务列表."""
+    understood(request.scope, query.model_dump())
+    scans = await run_sync(lambda: desk.jobs(limit=query.limit, status=query.status))
+    jobs = [to_job_document(scan, is_demo=desk.world.is_demo) for scan in scans]
+    data = {"jobs": jobs, "returned_count": len(jobs), "is_demo_data": desk.world.is_demo}
+    return read(request.scope, data)

@@ -1,0 +1,49 @@
+"""The API description and its page. All files are ours or vendored; nothing comes from a CDN."""
+
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from api.envelope import Json
+from api.errors import NotFoundError
+
+router = APIRouter(include_in_schema=False)
+
+_CONSOLE = Path(__file__).parent.parent / "console"
+_SWAGGER = _CONSOLE / "vendor" / "swagger-ui-dist"
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)  # the page does not render under require-trusted-types-for, so that word is left out
+_FILES = {
+    "swagger-ui-bundle.js": (_SWAGGER, "text/javascript"),
+    "swagger-ui.css": (_SWAGGER, "text/css"),
+    "reference.js": (_CONSOLE, "text/javascript"),
+}
+
+
+@router.get("/openapi.json")
+async def openapi_json(request: Request) -> Response:
+    """The description, OpenAPI 3.1.0."""
+    return Json(request.app.openapi())
+
+
+@router.get("/docs")
+async def reference_page() -> Response:
+    """The page that shows the description."""
+    headers = {"Content-Security-Policy": _PAGE_POLICY}
+    page = (_CONSOLE / "reference.html").read_bytes()
+    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
+
+
+@router.get("/docs/{name}")
+async def reference_file(name: str) -> Response:
+    """A file of the page, by its name in the table: no path is ever built from a request."""
+    if name not in _FILES:
+        raise NotFoundError("The reference page has no such file")
+    folder, media_type = _FILES[name]
+    headers = {"Cache-Control": "public, max-age=3600"}
+    return Response(
+        (folder / name).read_bytes(), media_type=f"{media_type}; charset=utf-8", headers=headers
+    )

@@ -1,0 +1,222 @@
+"""Asking for scans: a stored result, a running twin, or a new job. Reading and cancelling jobs.
+
+Blocking calls on control store and warehouse: routes run them in a thread, the command line
+directly. Not here: HTTP, scanning.
+"""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from pipelines.domain.documents import Document
+from pipelines.domain.errors import (
+    CapacityExhaustedError,
+    JobNotFoundError,
+    ProfileNotChosenError,
+    ProviderUnsupportedError,
+    WarehouseUnavailableError,
+)
+from pipelines.domain.evidence import ALGORITHM
+from pipelines.domain.inputs import MusicInput, Target, read_music_input
+from pipelines.domain.jobs import PRIORITY_PEOPLE, Job, JobStatus, Origin
+from pipelines.domain.parameters import ScanParameters, fingerprint, scan_key
+from pipelines.domain.results import serves
+from warehouse.control import Link, NewJob
+
+SCAN = "scan"
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+KEPT_RESULTS = 32  # documents are immutable, a few hundred kB each
+
+
+class Control(Protocol):
+    """What asking needs of the control store."""
+
+    def create_or_join(self, new: NewJob) -> tuple[Job, bool]: ...
+    def job(self, job_id: str) -> Job | None: ...
+    def jobs(self, *, limit: int, status: JobStatus | None = None) -> list[Job]: ...
+    def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
+    def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]: ...
+    def recall_link(self, key: str) -> Link | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Where this process looks: `name` None means that no profile is chosen."""
+
+    name: str | None
+    provider: str
+    scan_providers: frozenset[str]
+    find_target: Callable[[str], Target | None]
+    result_cache_ttl_s: int
+    job_retention_days: int
+
+    @property
+    def is_demo(self) -> bool:
+        """True for everything that is not the public platform or the user's own files."""
+        return self.name not in {"public", "file"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A job, and its result document once it is completed."""
+
+    job: Job
+    result: Document | None = None
+
+
+class Results:
+    """Result documents by job, read once each: they never change."""
+
+    def __init__(self, read: Callable[[str], Mapping[str, Any] | None]) -> None:
+        self._read = read
+        self._kept: OrderedDict[str, Document] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, job_id: str) -> Document | None:
+        """The result of a job; None if it has none."""
+        with self._lock:
+            if job_id in self._kept:
+                self._kept.move_to_end(job_id)
+                return self._kept[job_id]
+        found = self._read(job_id)
+        return None if found is None else self._keep(job_id, dict(found))
+
+    def _keep(self, job_id: str, document: Document) -> Document:
+        with self._lock:
+            self._kept[job_id] = document
+            while len(self._kept) > KEPT_RESULTS:
+                self._kept.popitem(last=False)
+        return document
+
+
+class ScanDesk:
+    """Where scans are asked for, whoever asks.
+
+    Args:
+        control: The control store.
+        results: Result documents by job.
+        world: Profile, provider, how links are read, how long results serve.
+        has_room: False when the disk is too full to take on work.
+        clock: Now, in UTC.
+    """
+
+    def __init__(
+        self,
+        *,
+        control: Control,
+        results: Results,
+        world: World,
+        has_room: Callable[[], bool] = lambda: True,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.world = world
+        self._control = control
+        self._results = results
+        self._has_room = has_room
+        self._clock = clock
+
+    def ask(self, text: str, parameters: ScanParameters, *, origin: Origin) -> Scan:
+        """A stored result that serves, else the job that runs or will run for this request.
+
+        Raises:
+            InvalidMusicInputError: The text can lead to no track.
+            ProfileNotChosenError: No profile is chosen.
+            ProviderUnsupportedError: The chosen source runs no scans.
+            CapacityExhaustedError: The disk is too full.
+        """
+        world = self._open_world()
+        music = read_music_input(text, find_target=self.world.find_target)
+        music_id = self._known_music_id(music)
+        key = self._scan_key(music_id, world, parameters)
+        stored = self._stored(key, parameters)
+        if stored is not None:
+            return stored
+        if not self._has_room():
+            raise CapacityExhaustedError("The disk is too full to take on a scan")
+        target = music_id or music.value
+        new = NewJob(
+            kind=SCAN,
+            input=text.strip(),
+            target=target,
+            music_id=music_id,
+            parameters=parameters.to_document(),
+            fingerprint=fingerprint(target, world, self.world.provider, parameters),
+            scan_key=key,
+            origin=origin,
+            priority=PRIORITY_PEOPLE,
+        )
+        return Scan(self._control.create_or_join(new)[0])
+
+    def job(self, job_id: str) -> Scan:
+        """A job now, with its result once completed.
+
+        Raises:
+            JobNotFoundError: There is none, or its retention is over.
+            WarehouseUnavailableError: It is completed, but its result cannot be read.
+        """
+        job = self._find(job_id)
+        if job.status != "completed":
+            return Scan(job)
+        result = self._results.of(job.job_id)
+        if result is None:
+            raise WarehouseUnavailableError("The result of this job cannot be read")
+        return Scan(job, result)
+
+    def cancel(self, job_id: str) -> tuple[JobStatus, Scan]:
+        """Ask for the end of a job; a finished one stays as it is. Its state before, and the job.
+
+        Raises:
+            JobNotFoundError: There is none, or its retention is over.
+        """
+        before = self._find(job_id).status
+        over = self._clock() + timedelta(days=self.world.job_retention_days)
+        self._control.request_cancel(job_id, expires_at=over)
+        return before, self.job(job_id)
+
+    def jobs(self, *, limit: int, status: JobStatus | None) -> list[Scan]:
+        """The newest jobs, without their results."""
+        return [Scan(job) for job in self._control.jobs(limit=limit, status=status)]
+
+    def _open_world(self) -> str:
+        if self.world.name is None:
+            raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+        if self.world.provider not in self.world.scan_providers:
+            raise ProviderUnsupportedError(
+                f"MUSIC_DATA_PROVIDER={self.world.provider} runs no scans in this version",
+                hint="Set MUSIC_DATA_PROVIDER=public-graph",
+            )
+        return self.world.name
+
+    def _known_music_id(self, music: MusicInput) -> str | None:
+        if music.kind == "music":
+            return music.value
+        kind, target = self._control.recall_link(music.value) or ("", "")
+        return target if kind == "music" else None
+
+    def _scan_key(self, music_id: str | None, world: str, parameters: ScanParameters) -> str | None:
+        if music_id is None:
+            return None
+        return scan_key(music_id, world, self.world.provider, ALGORITHM, parameters)
+
+    def _stored(self, key: str | None, parameters: ScanParameters) -> Scan | None:
+        """The newest completed job of this scan key whose result serves the request."""
+        if key is None or parameters.refresh:
+            return None
+        now, ttl_s = self._clock(), self.world.result_cache_ttl_s
+        for job in self._control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
+            result = self._results.of(job.job_id)
+            if result is None or job.finished_at is None:
+                continue
+            if serves(result, parameters, finished_at=job.finished_at, now=now, ttl_s=ttl_s):
+                return Scan(job, result)
+        return None
+
+    def _find(self, job_id: str) -> Job:
+        job = self._control.job(job_id) if _UUID.fullmatch(job_id) else None
+        if job is None or (job.expires_at is not None and job.expires_at <= self._clock()):
+            raise JobNotFoundError("No job has this id, or its retention is over")
+        return job

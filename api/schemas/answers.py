@@ -1,0 +1,89 @@
+"""Which answers each operation gives: statuses, bodies, headers, in words for the description."""
+
+from typing import Any
+
+from api.errors import ACCEPTED, ANSWERS, NOT_MODIFIED, OK
+from api.schemas.result import HotVideosAnswer, JobDocument, JobList
+from api.schemas.shape import Envelope, Failure
+
+type Answers = dict[int | str, dict[str, Any]]
+
+EVERYWHERE = ("unauthorized", "cross_site_request", "host_not_allowed", "internal_error")
+BAD_PARAMETERS = ("missing_parameter", "invalid_parameter", "unknown_parameter")
+BAD_BODY = ("malformed_json", "body_too_large", "unsupported_media_type")
+NO_SCAN = (
+    "provider_unsupported",
+    "profile_not_chosen",
+    "warehouse_unavailable",
+    "capacity_exhausted",
+)
+_HEADERS = {
+    "X-Request-ID": ("the request_id", "string"),
+    "Location": ("where the job is polled", "string"),
+    "Retry-After": ("seconds until asking again makes sense", "integer"),
+    "ETag": ("weak, over `data`", "string"),
+    "WWW-Authenticate": ("Bearer", "string"),
+}
+
+
+def headers(*names: str) -> dict[str, Any]:
+    """Descriptions of answer headers."""
+    return {
+        name: {"description": _HEADERS[name][0], "schema": {"type": _HEADERS[name][1]}}
+        for name in ("X-Request-ID", *names)
+    }
+
+
+def failures(*types: str) -> Answers:
+    """Failures by status; the description lists the types with their meaning."""
+    by_status: dict[int, list[str]] = {}
+    for name in sorted({*types, *EVERYWHERE}, key=list(ANSWERS).index):
+        by_status.setdefault(ANSWERS[name].status, []).append(name)
+    return {status: _failure(names) for status, names in by_status.items()}
+
+
+def _failure(names: list[str]) -> dict[str, Any]:
+    lines = [f"`{name}`: {ANSWERS[name].message}. {ANSWERS[name].message_zh}." for name in names]
+    more = ("WWW-Authenticate",) if "unauthorized" in names else ()
+    return {
+        "model": Envelope[Failure],
+        "description": "\n\n".join(lines),
+        "headers": headers(*more),
+    }
+
+
+def _good(model: Any, description: str, *names: str) -> dict[str, Any]:
+    return {"model": model, "description": description, "headers": headers(*names)}
+
+
+_JOB = Envelope[JobDocument]
+_UNCHANGED: Answers = {
+    NOT_MODIFIED: {"description": "`data` is what If-None-Match names", "headers": headers("ETag")}
+}
+_STARTED = _good(_JOB, "The job that was started or joined", "Location", "Retry-After")
+
+HOT_VIDEOS_ANSWERS: Answers = {
+    OK: _good(Envelope[HotVideosAnswer], "The ranking from a stored result", "ETag"),
+    ACCEPTED: _STARTED,
+    **_UNCHANGED,
+    **failures(*BAD_PARAMETERS, "invalid_music_input", *NO_SCAN),
+}
+CREATE_JOB_ANSWERS: Answers = {
+    OK: _good(_JOB, "The completed job whose stored result serves", "Location"),
+    ACCEPTED: _STARTED,
+    **failures(*BAD_PARAMETERS, *BAD_BODY, "invalid_music_input", *NO_SCAN),
+}
+_JOB_FAILURES = failures("unknown_parameter", "job_not_found", "warehouse_unavailable")
+JOB_ANSWERS: Answers = {
+    OK: _good(_JOB, "The job now", "ETag", "Retry-After"),
+    **_UNCHANGED,
+    **_JOB_FAILURES,
+}
+CANCEL_ANSWERS: Answers = {OK: _good(_JOB, "The job after the request"), **_JOB_FAILURES}
+JOB_LIST_ANSWERS: Answers = {
+    OK: _good(Envelope[JobList], "The newest jobs", "ETag"),
+    **_UNCHANGED,
+    **failures("invalid_parameter", "unknown_parameter", "warehouse_unavailable"),
+}
+PROTECTED_ANSWERS: Answers = failures("platform_verification_required", "body_too_large")
+LATER_ANSWERS: Answers = failures("provider_unsupported", "body_too_large")

@@ -1,0 +1,26 @@
+"""Bodies that are described but never read: endpoints 14 and 15 answer 501 whatever they say."""
+
+from typing import Any
+
+
+def _body(**texts: str) -> dict[str, Any]:
+    """`keyword` (required), `cursor` and more text fields with their defaults."""
+    more = {name: {"type": "string", "default": default} for name, default in texts.items()}
+    schema = {
+        "type": "object",
+        "required": ["keyword"],
+        "properties": {
+            "keyword": {"type": "string"},
+            "cursor": {"type": "integer", "default": 0},
+            "search_id": {"type": "string", "default": ""},
+            **more,
+        },
+    }
+    content = {"application/json": {"schema": schema, "example": {"keyword": "Paper Boats"}}}
+    return {"requestBody": {"content": content, "required": True}}
+
+
+MUSIC_SEARCH_BODY = _body()
+VIDEO_SEARCH_BODY = _body(
+    backtrace="", sort_type="0", publish_time="0", filter_duration="0", content_type="0"
+)

@@ -1,0 +1,181 @@
+"""The result of a scan and the job around it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from api.schemas.shape import Count, ErrorDocument, Id, MaybeCount, Moment, Note, Shape
+from api.schemas.video import RankedVideo, Track, VideoPreview
+
+JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
+
+
+class AccountEntry(Shape):
+    """An account with confirmed works. Profile fields are null until the profile was read."""
+
+    sec_uid: str
+    nickname: str | None
+    unique_id: str | None
+    follower_count: MaybeCount
+    total_favorited: MaybeCount
+    aweme_count: MaybeCount
+    profile_complete: bool
+    linked_video_count: Count
+    linked_digg_count: MaybeCount
+    linked_comment_count: MaybeCount
+    linked_collect_count: MaybeCount
+    linked_share_count: MaybeCount
+    linked_statistics_complete: bool
+    top_video: VideoPreview
+    video_previews: list[VideoPreview]
+
+
+class AccountSummary(Shape):
+    """Accounts behind all confirmed works, not only the returned ones."""
+
+    accounts: list[AccountEntry]
+    video_preview_limit: int
+    account_count: Count
+    account_count_complete: bool
+
+
+class SearchTerm(Shape):
+    """What one search term gave and why it stopped."""
+
+    term: str
+    pages: Count
+    items: Count
+    new_items: Count
+    last_cursor: int | None
+    finished: bool
+    stop_reason: str
+
+
+class SearchPagination(Shape):
+    """How far the guest search was read."""
+
+    pages_fetched: Count
+    terms_paginated: Count
+    terms: list[SearchTerm]
+    request_budget: Count
+    requests_used: Count
+
+
+class SearchRelated(Shape):
+    """Related by search text only: never counted as confirmed."""
+
+    aweme_list: list[dict[str, Any]]
+    returned_count: Count
+    high_relevance_count: Count
+    conflicting_music_title_count: Count
+    expanded_candidate_count: Count
+    visible_ranking_overlap_count: Count
+    pagination: SearchPagination
+
+
+class Variants(Shape):
+    """Works that carry the recording at another speed or pitch: a result of its own."""
+
+    count: Count
+    aweme_list: list[dict[str, Any]]
+    by_kind: dict[str, Any]
+
+
+class SourceCoverage(Shape):
+    """One source: what it was asked, what it gave, why reading stopped."""
+
+    surface: str
+    requests: Count
+    pages: Count
+    items: Count
+    new_items: Count
+    stop_reason: str
+
+
+class Coverage(Shape):
+    """What was read and what was not. An estimate is never mixed into a count."""
+
+    sources: list[SourceCoverage]
+    not_reached: list[Any]
+    unseen_estimate: dict[str, Any] | None
+
+
+class HotVideos(Shape):
+    """The ranking of a track. Never a full enumeration of the platform."""
+
+    music_id: Id
+    music: Track
+    aweme_list: list[RankedVideo]
+    candidate_pool_size: Count
+    confirmed_count: Count
+    returned_count: Count
+    requested_count: Count
+    count_satisfied: bool
+    count_note_zh: str
+    search_related: SearchRelated
+    variants: Variants
+    unique_account_count: Count
+    account_count_complete: bool
+    account_summary: AccountSummary
+    discovery: dict[str, Any]
+    coverage: Coverage
+    coverage_complete: Literal[False]
+    algorithm: str
+    is_demo_data: bool
+    data_provider: str
+    created_at: Moment
+
+
+class HotVideosAnswer(HotVideos):
+    """The ranking with the job that it comes from."""
+
+    job_id: str
+    poll_url: str
+    notes: list[Note]
+
+
+class JobProgress(Shape):
+    """How far a job is. `eta_s` is an estimate."""
+
+    stage: str
+    stage_index: Count
+    stage_count: Count
+    candidate_pool_count: Count
+    confirmed_count: Count
+    detail_checked_count: Count
+    audio_checked_count: Count
+    search_page_count: Count
+    account_profile_count: Count
+    requests_used: Count
+    eta_s: float | None
+    updated_at: str | None
+
+
+class JobDocument(Shape):
+    """A collection job; `result` once it is completed."""
+
+    job_id: Annotated[str, Field(examples=["0b1f4c7e-6f0a-4a53-9d3a-2f6f5a1c9e21"])]
+    poll_url: str
+    status: JobStatus
+    input: str
+    music_id: str | None
+    parameters: dict[str, Any]
+    progress: JobProgress
+    result: HotVideos | None
+    error: ErrorDocument | None
+    cancel_requested: bool
+    origin: str
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    expires_at: Moment | None
+    notes: list[Note]
+    is_demo_data: bool
+
+
+class JobList(Shape):
+    """The newest jobs, without their results."""
+
+    jobs: list[JobDocument]
+    returned_count: Count
+    is_demo_data: bool

@@ -1,0 +1,143 @@
+"""The video record, and what a ranking adds to it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from api.schemas.shape import Id, MaybeCount, Moment, Shape
+
+LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
+
+
+class Addresses(Shape):
+    """Public addresses of one picture."""
+
+    url_list: list[str]
+
+
+class Author(Shape):
+    """The author as a work shows it."""
+
+    sec_uid: str
+    uid: str | None
+    unique_id: str | None
+    nickname: str | None
+    avatar_thumb: Addresses
+
+
+class Music(Shape):
+    """The sound as a work shows it."""
+
+    id_str: Id
+    mid: Id
+    title: str | None
+    author: str | None
+    duration: Annotated[int | None, Field(description="seconds")]
+    is_original_sound: bool | None
+
+
+class Track(Music):
+    """The track that was asked about."""
+
+    owner_nickname: str | None
+    cover: Addresses
+    observed_at: Moment
+
+
+class Picture(Shape):
+    """Length in milliseconds, size in pixels, cover."""
+
+    duration: Annotated[int | None, Field(description="milliseconds")]
+    width: int | None
+    height: int | None
+    cover: Addresses
+
+
+class Hashtag(Shape):
+    """A hashtag of a work."""
+
+    ch_id: str
+    name: str
+
+
+class Statistics(Shape):
+    """The four engagement counts."""
+
+    digg_count: MaybeCount
+    comment_count: MaybeCount
+    collect_count: MaybeCount
+    share_count: MaybeCount
+
+
+class Video(Shape):
+    """One observation of one work."""
+
+    aweme_id: Id
+    desc: str | None
+    create_time: Annotated[int | None, Field(description="unix seconds")]
+    share_url: str | None
+    media_type: Literal["video", "photo"] | None
+    is_top: bool | None
+    author: Author | None
+    music: Music | None
+    video: Picture
+    images_count: int | None
+    hashtags: list[Hashtag]
+    statistics: Statistics
+    statistics_complete: bool
+    statistics_source: str | None
+    observed_at: Moment
+    first_observed_at: Moment
+
+
+class Evidence(Shape):
+    """One compared pair. Distances: lower is better. Score: higher is better."""
+
+    comparison_id: str
+    reference_aweme_id: Id
+    candidate_aweme_id: Id
+    reference_music_id: Id
+    candidate_music_id: Id
+    verdict: Literal["confirmed", "variant", "rejected", "not_comparable"]
+    reason: str
+    segment: Literal["whole", "local"] | None
+    chroma_distance: float | None
+    mfcc_distance: float | None
+    overlap_s: float | None
+    reference_start_s: float | None
+    candidate_start_s: float | None
+    peak_agreement: float | None
+    score: float | None
+    speed: float | None
+    semitones: float | None
+    limits: dict[str, float]
+    algorithm: str
+    feature_version: str
+    library_version: str
+
+
+class RankedVideo(Video):
+    """A confirmed work with its place in the order that was asked for."""
+
+    rank: Annotated[int, Field(ge=1)]
+    hot_score: Annotated[
+        int | None, Field(description="likes + 4 comments + 3 collects + 8 shares; null: unknown")
+    ]
+    is_viral: bool
+    link_type: LinkType
+    source_music_id: Id
+    source_channel_zh: str
+    source_music_title: str | None
+    source_music_url: str | None
+    evidence: Annotated[Evidence, Field(description="of audio links only")] | None = None
+
+
+class VideoPreview(Shape):
+    """A work of an account, in short."""
+
+    aweme_id: Id
+    desc: str | None
+    create_time: int | None
+    share_url: str | None
+    link_type: LinkType
+    statistics: Statistics
