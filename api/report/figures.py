@@ -161,7 +161,7 @@ def _dot(axes: _Axes, rank: int, score: int, video: Mapping[str, Any]) -> Markup
     )  # fmt: skip
 
 
-def _short(number: int | float) -> str:
+def _short(number: float) -> str:
     """1000 as 1k, 1000000 as 1M."""
     for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
         if number >= size:

@@ -101,3 +101,20 @@ def judge(result: Mapping[str, Any], works: Iterable[TrueWork]) -> Judgement:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
+
+
+def to_true_works(document: Mapping[str, Any]) -> tuple[TrueWork, ...]:
+    """The public works of a truth document (`works`: one document per related work).
+
+    A guest reaches a work that is met in some round over confirmed music ids.
+    """
+    return tuple(
+        TrueWork(
+            aweme_id=work["aweme_id"],
+            kind=work["kind"],
+            is_normal_speed=work["relation"] == "same",
+            is_reachable=work["round"] is not None,
+        )
+        for work in document["works"]
+        if work["is_public"] and work["relation"] in {"same", "variant"}
+    )

@@ -1,0 +1,155 @@
+"""`sametrack demo`: the whole way on one machine, from a pasted link to the judged ranking.
+
+Starts the stand-in platform, the service and a worker, hands in a scan by the job API, shows and
+writes the result, compares it with the world's truth, and stops everything it started.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Annotated, Any
+
+import typer
+
+from api.cli.desk import HttpDesk
+from api.cli.processes import Household, Interrupted
+from api.cli.progress import ScanDisplay, follow
+from api.cli.stage import DemoStage
+from api.cli.tables import print_banner, print_judgement, print_result
+from api.cli.terminal import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    err,
+    out,
+    safe,
+    say,
+    show_document_error,
+    show_error,
+)
+from api.report.truth import Judgement, judge, to_true_works
+from pipelines.domain.documents import Document
+from pipelines.domain.errors import SametrackError
+
+WHOLE_CONFIRMED_SET = 500  # the largest `count`, because precision is about all confirmed works
+SHOWN_ROWS = 20
+MOST_WORKS = 90  # of the demo track, so that a demo stays a demo
+CANDIDATES_PER_WORK = 2  # room for covers, same titles and strangers beside what is true
+LEAST_CANDIDATES, MOST_CANDIDATES = 150, 2000
+
+_Seed = Annotated[int, typer.Option(help="Which world.")]
+_Size = Annotated[float, typer.Option(min=0.05, max=40, help="How large; 1 has 5,000 videos.")]
+_Out = Annotated[Path, typer.Option("--out", help="Folder of the report and the JSON.")]
+_Cache = Annotated[Path, typer.Option("--cache", help="Folder of rendered sounds, kept.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a demo brought: the finished job, the truth it is held against, how long it took."""
+
+    job: Document
+    judgement: Judgement
+    seconds: float
+
+
+def demo(
+    *,
+    seed: _Seed = 7,
+    size: _Size = 0.3,
+    out_dir: _Out = Path("warehouse/data/sandbox/reports"),
+    cache: _Cache = Path("warehouse/data/sandbox/cache/sounds"),
+) -> None:
+    """Scan a demo track of the stand-in platform and hold the result against its truth."""
+    print_banner(out)
+    try:
+        with TemporaryDirectory(prefix="sametrack-demo-") as home, Household() as household:
+            stage = DemoStage(
+                household=household, home=Path(home), cache=cache, seed=seed, size=size
+            )
+            shown = _play(stage)
+    except Interrupted as stop:
+        say(f"[yellow]stopped[/] by {stop}; nothing is left running")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    if isinstance(shown, int):
+        raise typer.Exit(shown)
+    raise typer.Exit(_conclude(shown, out_dir, f"demo-seed{seed}-size{size:g}"))
+
+
+def _play(stage: DemoStage) -> Shown | int:
+    """Set up, scan, judge; an exit code when the scan brought no result."""
+    begun = monotonic()
+    with err.status("setting up the stand-in platform, the service and a worker"):
+        stage.set_up()
+        track = choose_track(stage.world("/_world/tracks")["tracks"])
+    say(f"pasted: [italic]{safe(track['prose'])}[/]")
+    desk = HttpDesk(stage.api_url, token=stage.token)
+    job = desk.create(track["prose"], demo_parameters(track))
+    say(f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}")
+    with ScanDisplay() as display:
+        job = follow(desk, job, display, look=stage.look)
+    if job["status"] != "completed":
+        return _unfinished(job, stage)
+    works = to_true_works(stage.world(f"/_world/truth/{track['music_id']}"))
+    return Shown(job, judge(job["result"], works), monotonic() - begun)
+
+
+def choose_track(tracks: list[dict[str, Any]]) -> dict[str, Any]:
+    """The richest track that still makes a short demo; the first of equals."""
+
+    def key(track: dict[str, Any]) -> tuple[bool, int]:
+        works = track["expected"]["reachable"]
+        return (works > MOST_WORKS, -works if works <= MOST_WORKS else works)
+
+    return min(tracks, key=key)
+
+
+def demo_parameters(track: dict[str, Any]) -> dict[str, object]:
+    """Room for everything that is true about the track, and the whole confirmed set back."""
+    expected = track["expected"]
+    related = sum(expected[name] for name in ("same", "variant", "cover", "other_same_title"))
+    wanted = CANDIDATES_PER_WORK * related
+    limit = min(MOST_CANDIDATES, max(LEAST_CANDIDATES, wanted))
+    return {"candidate_limit": limit, "count": WHOLE_CONFIRMED_SET, "refresh": True}
+
+
+def _unfinished(job: Document, stage: DemoStage) -> int:
+    if job["status"] == "cancelled":
+        say("[yellow]cancelled[/]")
+        return EXIT_INTERRUPTED
+    show_document_error(job["error"])
+    stage.show_logs()
+    return EXIT_FAILED
+
+
+def _conclude(shown: Shown, folder: Path, name: str) -> int:
+    """Print and write everything; returns the exit code."""
+    print_result(out, shown.job["result"], rows=SHOWN_ROWS)
+    print_judgement(out, shown.judgement)
+    for path in write_files(shown, folder, name):
+        out.print(f"[green]written[/] {safe(path)}", soft_wrap=True)
+    out.print(f"[dim]{shown.seconds:.1f} s from start to result[/]")
+    if shown.judgement.is_good:
+        return 0
+    show_error("demo_goal_missed", "precision must be 100 % and recall of reachable works 95 %")
+    return EXIT_FAILED
+
+
+def write_files(shown: Shown, folder: Path, name: str) -> tuple[Path, Path]:
+    """The report as HTML, and job with judgement as JSON.
+
+    Raises:
+        SametrackError: The folder cannot be written.
+    """
+    import json  # noqa: PLC0415 -- with the report, only when there is something to write
+
+    from api.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
+
+    page, data = folder / f"{name}.html", folder / f"{name}.json"
+    document = {"job": shown.job, "ground_truth": shown.judgement.to_document()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        page.write_text(render_report(shown.job, judgement=shown.judgement), encoding="utf-8")
+        data.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
+    except OSError as error:
+        raise SametrackError(f"{folder} cannot be written: {error.strerror}") from error
+    return page, data

@@ -1,0 +1,101 @@
+"""`sametrack init`: writes a first `.env`. Every setting is explained in `.env.example`."""
+
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from api.cli.terminal import out, refuse, safe
+
+PROFILES = ("sandbox", "public")
+DEFAULT_DATA_HOME = "warehouse/data"
+TOKEN_BYTES = 24
+
+_Profile = Annotated[
+    str | None,
+    typer.Option(help="`sandbox` (stand-in platform on this machine), `public`, or a file."),
+]
+_DataHome = Annotated[str | None, typer.Option(help="Folder of all stores.")]
+_Token = Annotated[
+    bool | None, typer.Option("--token/--no-token", help="Make a token that requests must carry.")
+]
+_File = Annotated[Path, typer.Option("--file", help="File to write.")]
+_Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+
+
+def init(
+    *,
+    profile: _Profile = None,
+    data_home: _DataHome = None,
+    token: _Token = None,
+    file: _File = Path(".env"),
+    force: _Force = False,
+) -> None:
+    """Write a first .env: profile, data home, token. Asks when a person sits at the terminal."""
+    if file.exists() and not force:
+        refuse(f"{file} exists already", hint="read it, or overwrite it with --force")
+    is_person = sys.stdin.isatty()
+    profile = profile or (_ask_profile() if is_person else PROFILES[0])
+    data_home = data_home or (
+        typer.prompt("Folder of all stores", default=DEFAULT_DATA_HOME)
+        if is_person
+        else DEFAULT_DATA_HOME
+    )
+    if token is None:
+        token = typer.confirm("Make an API token?", default=True) if is_person else True
+    word = secrets.token_urlsafe(TOKEN_BYTES) if token else None
+    _write(
+        file, to_env(profile=_valid_profile(profile), data_home=_one_line(data_home), token=word)
+    )
+    out.print(f"[green]written[/] {safe(file)}, readable by you alone (profile {safe(profile)})")
+    out.print("next: [bold]make up[/], or [bold]sametrack scan LINK[/]")
+
+
+def to_env(*, profile: str, data_home: str, token: str | None) -> str:
+    """The text of a first `.env`."""
+    lines = (
+        "# Settings of Sametrack. All of them are explained in .env.example.",
+        f"PROFILE={_quoted(profile)}",
+        f"DATA_HOME={_quoted(data_home)}",
+        f"OWN_API_TOKEN={token}" if token else "# OWN_API_TOKEN= (none: loopback only)",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _ask_profile() -> str:
+    out.print("[bold]sandbox[/] is a stand-in platform on this machine, for trying things out.")
+    out.print("[bold]public[/] reads the real platform's public pages, slowly and politely.")
+    answer: str = typer.prompt("Profile", default=PROFILES[0])
+    return answer
+
+
+def _valid_profile(profile: str) -> str:
+    if profile in PROFILES or Path(profile).is_file():
+        return _one_line(profile)
+    return refuse(
+        f"{profile} is no profile", hint="choose sandbox, public, or the path of a profile file"
+    )
+
+
+def _one_line(text: str) -> str:
+    if any(ord(character) < ord(" ") for character in text) or "'" in text:
+        refuse("a setting is one line without quotation marks")
+    return text
+
+
+def _quoted(text: str) -> str:
+    """As it is when it is a plain word, else quoted, so that `#` and spaces stay what they are."""
+    is_plain = all(character.isalnum() or character in "/._-~:" for character in text)
+    return text if is_plain else f"'{text}'"
+
+
+def _write(path: Path, text: str) -> None:
+    """Made with mode 600 from the start: others can not read the token for a moment."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    draft.replace(path)

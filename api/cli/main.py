@@ -1,0 +1,72 @@
+"""Entry of the `sametrack` command: registers the commands and turns errors into one line.
+
+No command's work belongs here.
+"""
+
+import sys
+from importlib import import_module
+from typing import Any, override
+
+import typer
+from typer.core import TyperGroup
+
+from api.cli import demo, init, jobs, report, scan, services, up
+from api.cli.terminal import EXIT_INTERRUPTED, exit_code, show_error
+from pipelines.domain.errors import SametrackError
+
+LATE_GROUPS = {"audio": ("api.cli.audio", "audio_app")}
+"""Groups whose modules load numeric libraries: imported when invoked, not to print a help text."""
+
+
+class LateGroup(TyperGroup):
+    """A command group that imports `LATE_GROUPS` only when one of them is called."""
+
+    @override
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        if args and args[0] in LATE_GROUPS:
+            module, name = LATE_GROUPS[args[0]]
+            command = typer.main.get_command(getattr(import_module(module), name))
+            return args[0], command, args[1:]
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    name="sametrack",
+    cls=LateGroup,
+    help="Find the public videos that really carry a recording: confirmed by listening, ranked "
+    "by engagement, honest about what was not seen.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command("init")(init.init)
+app.command("scan")(scan.scan)
+app.add_typer(jobs.app, name="jobs")
+app.command("report")(report.report)
+app.add_typer(typer.Typer(help="Listen to files of your own.", no_args_is_help=True), name="audio")
+app.command("demo")(demo.demo)
+app.command("up")(up.up)
+app.command("serve")(services.serve)
+app.command("worker")(services.worker)
+app.command("sandbox")(services.sandbox)
+app.command("dagster-ui", hidden=True)(services.dagster_ui)
+
+
+@app.callback()
+def _root() -> None:
+    """Keeps `audio` in the list of commands although its group is empty here."""
+
+
+def main() -> None:
+    """Run the command line; a known error is one red line, never a stack trace."""
+    try:
+        app()
+    except SametrackError as error:
+        show_error(error.type, error.detail, error.hint)
+        sys.exit(exit_code(error))
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

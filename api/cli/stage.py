@@ -1,0 +1,128 @@
+"""The stage of a demo: stand-in platform, service and worker on free loopback ports, in a home
+that is thrown away. Nothing of the user's own `.env` or data takes part.
+"""
+
+import secrets
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import httpx2
+
+from api.cli.processes import (
+    LOOPBACK,
+    Child,
+    Household,
+    Program,
+    find_port,
+    is_listening,
+    sametrack,
+)
+from api.cli.terminal import err, safe
+from pipelines.domain.errors import SametrackError
+
+START_TIMEOUT_S = 60.0
+TRUTH_TIMEOUT_S = 60.0
+LOOK_EVERY_S = 0.1
+TOKEN_BYTES = 16
+
+
+class StageError(SametrackError):
+    """A process of the demo did not start, or ended in the middle."""
+
+    type = "demo_process_ended"
+
+
+class DemoStage:
+    """The three processes of a demo. `household` ends them; `home` holds what they write."""
+
+    def __init__(
+        self, *, household: Household, home: Path, cache: Path, seed: int, size: float
+    ) -> None:
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._household = household
+        self._home = home
+        self._cache = cache.resolve()
+        self._seed, self._size = seed, size
+        self._world_port, self._api_port = find_port(), find_port()
+        self._children: list[Child] = []
+
+    @property
+    def api_url(self) -> str:
+        """Where the service listens."""
+        return f"http://{LOOPBACK}:{self._api_port}"
+
+    def set_up(self) -> None:
+        """Start all three and wait until platform and service listen; the worker may still warm up.
+
+        Raises:
+            StageError: One of them ended instead.
+        """
+        world = ("--seed", str(self._seed), "--size", f"{self._size:g}")
+        place = ("--port", str(self._world_port), "--cache", str(self._cache))
+        self._start("sandbox", sametrack("sandbox", *world, *place))
+        self._start("worker", sametrack("worker"))
+        self._start("service", sametrack("serve", "--port", str(self._api_port)))
+        until = monotonic() + START_TIMEOUT_S
+        while not (is_listening(self._world_port) and is_listening(self._api_port)):
+            self.look()
+            if monotonic() > until:
+                raise StageError("the platform or the service did not start to listen in time")
+            sleep(LOOK_EVERY_S)
+
+    def world(self, path: str) -> dict[str, Any]:
+        """What the stand-in world says about itself, for example `/_world/tracks`."""
+        address = f"http://{LOOPBACK}:{self._world_port}{path}"
+        answer: dict[str, Any] = httpx2.get(address, timeout=TRUTH_TIMEOUT_S).json()
+        return answer
+
+    def look(self) -> None:
+        """See that everybody is still there.
+
+        Raises:
+            StageError: Somebody is not.
+        """
+        for child in self._household.fallen():
+            self.show_logs()
+            raise StageError(
+                f"the {child.name} of the demo has ended (exit code {child.exit_code()})",
+                hint="its last lines are above",
+            )
+
+    def show_logs(self) -> None:
+        """The last lines of everybody, for a person who looks for the reason."""
+        for child in self._children:
+            err.print(f"[dim]── {child.name}[/]\n{safe_lines(child.log_tail())}", soft_wrap=True)
+
+    def _start(self, name: str, command: list[str]) -> None:
+        program = Program(
+            name=name,
+            command=command,
+            log=self._home / f"{name}.log",
+            env=self._environment(),
+        )
+        self._children.append(self._household.start(program))
+
+    def _environment(self) -> dict[str, str]:
+        """Every setting that matters, so that no `.env` of the working directory takes part.
+
+        An empty address means the default one in the home.
+        """
+        return {
+            "PROFILE": "sandbox",
+            "DATA_HOME": str(self._home),
+            "CONTROL_URL": "",
+            "LAKE_URL": "",
+            "DATA_PROVIDER": "vidplat-public",
+            "MUSIC_DATA_PROVIDER": "public-graph",
+            "SANDBOX_PORT": str(self._world_port),
+            "OWN_API_TOKEN": self.token,
+            "API_HOST": LOOPBACK,
+            "WORKER_RUNS": "1",
+            "PYTHONUNBUFFERED": "1",
+        }
+
+
+def safe_lines(text: str) -> str:
+    """`safe` for a text of several lines."""
+    return "\n".join(safe(line) for line in text.splitlines())

@@ -1,0 +1,90 @@
+"""The job desk on this machine's own stores: the same rules as the service, without the service.
+
+Loads DuckDB and Delta, so it is imported only when it is needed.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from api.job_document import to_job_document
+from api.params import JobBody
+from api.refusals import to_refusal
+from api.scans import ScanDesk
+from api.server import open_desk
+from api.settings import ApiSettings
+from pipelines.domain.documents import Document
+from pipelines.settings import Settings
+from pipelines.upstream.profiles import load_profile
+from warehouse.control import open_control
+from warehouse.home import open_home
+
+MAX_LISTED = 500
+
+
+class StoreDesk:
+    """A `JobDesk` over the control store and the warehouse."""
+
+    def __init__(self, desk: ScanDesk) -> None:
+        self._desk = desk
+
+    def create(self, text: str, parameters: Mapping[str, object]) -> Document:
+        """Insert the job, join its twin, or answer with the stored result."""
+        try:
+            wanted = JobBody.model_validate({"input": text, **parameters}).to_parameters()
+        except ValidationError as error:
+            raise to_refusal(error.errors(), known=()) from error
+        found = self._desk.ask(text, wanted, origin="cli")
+        return to_job_document(found, is_demo=self._desk.world.is_demo, view=wanted)
+
+    def job(self, job_id: str) -> Document:
+        """The job now."""
+        return to_job_document(self._desk.job(job_id), is_demo=self._desk.world.is_demo)
+
+    def cancel(self, job_id: str) -> Document:
+        """Ask for its end."""
+        _, found = self._desk.cancel(job_id)
+        return to_job_document(found, is_demo=self._desk.world.is_demo)
+
+    def whole_id(self, beginning: str) -> str:
+        """The id that begins so, when exactly one of the newest jobs does; else as given."""
+        ids = [scan.job.job_id for scan in self._desk.jobs(limit=MAX_LISTED, status=None)]
+        found = [job_id for job_id in ids if beginning and job_id.startswith(beginning)]
+        return found[0] if len(found) == 1 else beginning
+
+    def jobs(self, *, limit: int) -> list[Document]:
+        """The newest jobs."""
+        found = self._desk.jobs(limit=limit, status=None)
+        return [to_job_document(scan, is_demo=self._desk.world.is_demo) for scan in found]
+
+
+@contextmanager
+def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
+    """Open the stores of the chosen profile.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        WarehouseError: A store cannot be opened.
+    """
+    load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    with open_desk(settings) as desk:
+        yield StoreDesk(desk)
+
+
+def has_live_worker(settings: Settings) -> bool:
+    """True when a worker of this world has said lately that it is alive."""
+    profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    home = open_home(settings.data_home, profile.name)
+    control = open_control(settings.control_url or home.control_url, world=home.world)
+    try:
+        return bool(control.live_workers(settings.worker_lost_after_s))
+    finally:
+        control.close()
+
+
+def reports_dir(settings: Settings) -> Path:
+    """Where the reports of the chosen profile's world lie."""
+    profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    return open_home(settings.data_home, profile.name).reports_dir
