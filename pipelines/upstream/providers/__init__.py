@@ -13,7 +13,12 @@ from pipelines.upstream.profiles import Profile
 from pipelines.upstream.providers.protocol import MusicProvider
 from pipelines.upstream.providers.vidplat_public import VidplatPublic
 
-__all__ = ["MusicProvider", "build_music_provider", "supported_music_providers"]
+__all__ = [
+    "MusicProvider",
+    "build_music_provider",
+    "music_provider_name",
+    "supported_music_providers",
+]
 
 Build = Callable[[str, GuestClient], MusicProvider]
 
@@ -41,6 +46,12 @@ def supported_music_providers() -> frozenset[str]:
     return frozenset(name for name, entry in _TABLE.items() if not isinstance(entry, str))
 
 
+def music_provider_name(settings: Settings) -> str:
+    """The source of music data that the settings choose."""
+    ruled = settings.data_provider in _RULES_EVERYTHING
+    return settings.data_provider if ruled else settings.music_data_provider
+
+
 def build_music_provider(
     settings: Settings,
     profile: Profile,
@@ -53,8 +64,7 @@ def build_music_provider(
     Raises:
         ProviderUnsupportedError: This release cannot read from it.
     """
-    ruled = settings.data_provider in _RULES_EVERYTHING
-    name = settings.data_provider if ruled else settings.music_data_provider
+    name = music_provider_name(settings)
     entry = _TABLE[name]
     if isinstance(entry, str):
         raise ProviderUnsupportedError(
