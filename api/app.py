@@ -34,16 +34,16 @@ API_ROOT = "/api/"
 def create_app(
     *,
     settings: ApiSettings,
-    desk: ScanDesk,
+    desk: ScanDesk | None,
     readiness: Readiness,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
-    """The whole service as one ASGI application."""
+    """The whole service as one ASGI application. `desk` None: no profile is chosen."""
     app = build_routes(desk=desk, readiness=readiness)
     return wrap(app, settings=settings, clock=clock)
 
 
-def build_routes(*, desk: ScanDesk, readiness: Readiness) -> FastAPI:
+def build_routes(*, desk: ScanDesk | None, readiness: Readiness) -> FastAPI:
     """The routes with their error handlers, without the door around them."""
     app = FastAPI(
         title="Sametrack",

@@ -9,11 +9,13 @@ from api.errors import UnknownParameterError
 from api.health import Readiness
 from api.refusals import quoted
 from api.scans import ScanDesk
-from pipelines.domain.errors import InvalidParameterError
+from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
 
 
 def _desk(request: Request) -> ScanDesk:
-    desk: ScanDesk = request.app.state.desk
+    desk: ScanDesk | None = request.app.state.desk
+    if desk is None:
+        raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
     return desk
 
 

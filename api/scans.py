@@ -16,7 +16,6 @@ from pipelines.domain.documents import Document
 from pipelines.domain.errors import (
     CapacityExhaustedError,
     JobNotFoundError,
-    ProfileNotChosenError,
     ProviderUnsupportedError,
     WarehouseUnavailableError,
 )
@@ -45,9 +44,9 @@ class Control(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Where this process looks: `name` None means that no profile is chosen."""
+    """Where this process looks: the world by its name, and how it is read."""
 
-    name: str | None
+    name: str
     provider: str
     scan_providers: frozenset[str]
     find_target: Callable[[str], Target | None]
@@ -124,14 +123,13 @@ class ScanDesk:
 
         Raises:
             InvalidMusicInputError: The text can lead to no track.
-            ProfileNotChosenError: No profile is chosen.
-            ProviderUnsupportedError: The chosen source runs no scans.
+                ProviderUnsupportedError: The chosen source runs no scans.
             CapacityExhaustedError: The disk is too full.
         """
-        world = self._open_world()
+        self._check_provider()
         music = read_music_input(text, find_target=self.world.find_target)
         music_id = self._known_music_id(music)
-        key = self._scan_key(music_id, world, parameters)
+        key = self._scan_key(music_id, parameters)
         stored = self._stored(key, parameters)
         if stored is not None:
             return stored
@@ -144,7 +142,7 @@ class ScanDesk:
             target=target,
             music_id=music_id,
             parameters=parameters.to_document(),
-            fingerprint=fingerprint(target, world, self.world.provider, parameters),
+            fingerprint=fingerprint(target, self.world.name, self.world.provider, parameters),
             scan_key=key,
             origin=origin,
             priority=PRIORITY_PEOPLE,
@@ -181,15 +179,12 @@ class ScanDesk:
         """The newest jobs, without their results."""
         return [Scan(job) for job in self._control.jobs(limit=limit, status=status)]
 
-    def _open_world(self) -> str:
-        if self.world.name is None:
-            raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+    def _check_provider(self) -> None:
         if self.world.provider not in self.world.scan_providers:
             raise ProviderUnsupportedError(
-                f"MUSIC_DATA_PROVIDER={self.world.provider} runs no scans in this version",
-                hint="Set MUSIC_DATA_PROVIDER=public-graph",
+                f"The source {self.world.provider} runs no scans in this version",
+                hint="Set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
             )
-        return self.world.name
 
     def _known_music_id(self, music: MusicInput) -> str | None:
         if music.kind == "music":
@@ -197,10 +192,10 @@ class ScanDesk:
         kind, target = self._control.recall_link(music.value) or ("", "")
         return target if kind == "music" else None
 
-    def _scan_key(self, music_id: str | None, world: str, parameters: ScanParameters) -> str | None:
+    def _scan_key(self, music_id: str | None, parameters: ScanParameters) -> str | None:
         if music_id is None:
             return None
-        return scan_key(music_id, world, self.world.provider, ALGORITHM, parameters)
+        return scan_key(music_id, self.world.name, self.world.provider, ALGORITHM, parameters)
 
     def _stored(self, key: str | None, parameters: ScanParameters) -> Scan | None:
         """The newest completed job of this scan key whose result serves the request."""

@@ -1,0 +1,150 @@
+"""The API as a process: opens the stores that the settings name, serves, stops cleanly.
+
+No Dagster here, and nothing that decodes sound: a test looks at `sys.modules`. With no profile
+chosen the service still starts, and says on each request what is missing.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+import uvicorn
+from starlette.types import ASGIApp
+
+from api.app import create_app
+from api.health import Readiness, probe_disk, probe_workers
+from api.scans import Results, ScanDesk, World
+from api.settings import ApiSettings
+from pipelines.domain.errors import ProfileNotChosenError
+from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.upstream.providers import music_provider_name, supported_music_providers
+from warehouse.control import ControlStore, open_control
+from warehouse.engine import Engine
+from warehouse.home import open_home
+from warehouse.lake import Lake, open_lake
+from warehouse.queries import read_result_document
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What an open API process works with. `desk` None: no profile is chosen."""
+
+    desk: ScanDesk | None
+    readiness: Readiness
+
+
+@contextmanager
+def open_desk(settings: ApiSettings) -> Iterator[ScanDesk]:
+    """The desk over the stores of the chosen profile; closes them afterwards.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        WarehouseError: A store cannot be opened, is too new or belongs to another world.
+    """
+    with open_doors(settings) as doors:
+        if doors.desk is None:
+            raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+        yield doors.desk
+
+
+@contextmanager
+def open_doors(settings: ApiSettings) -> Iterator[Doors]:
+    """Open the stores of the chosen profile, if one is chosen."""
+    with ExitStack() as stack:
+        try:
+            profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+        except ProfileNotChosenError as error:
+            reason = error.detail
+            yield Doors(None, Readiness({"profile": lambda: reason}))
+            return
+        yield _open_world(settings, profile, stack)
+
+
+@contextmanager
+def build_app_from_settings(settings: ApiSettings) -> Iterator[ASGIApp]:
+    """The application over open stores; closes them afterwards."""
+    with open_doors(settings) as doors:
+        yield create_app(settings=settings, desk=doors.desk, readiness=doors.readiness)
+
+
+def run_server(settings: ApiSettings) -> None:
+    """Serve until SIGINT or SIGTERM; running requests may end, jobs are not touched."""
+    configure_logging()
+    with build_app_from_settings(settings) as app:
+        uvicorn.Server(
+            uvicorn.Config(
+                app,
+                host=settings.api_host,
+                port=settings.api_port,
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=settings.stop_grace_s,
+            )
+        ).run()
+
+
+def configure_logging() -> None:
+    """One JSON object per line on stderr. Hostile text stays inside its quotes."""
+    processors: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        structlog.processors.JSONRenderer(),
+    ]
+    structlog.configure(
+        processors=processors, logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+    )
+
+
+def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Doors:
+    home = open_home(settings.data_home, profile.name)
+    control = stack.enter_context(
+        closing(open_control(settings.control_url or home.control_url, world=home.world))
+    )
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    engine = stack.enter_context(closing(Engine(lake)))
+    room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
+    world = World(
+        name=home.world,
+        provider=music_provider_name(settings),
+        scan_providers=supported_music_providers(),
+        find_target=profile.find_target,
+        result_cache_ttl_s=settings.result_cache_ttl,
+        job_retention_days=settings.job_retention_days,
+    )
+    desk = ScanDesk(
+        control=control,
+        results=Results(lambda job_id: _read_result(engine, job_id)),
+        world=world,
+        has_room=lambda: room() is None,
+    )
+    probes = {
+        "control_store": lambda: _probe_control(control),
+        "lake": lambda: _probe_lake(lake),
+        "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
+        "disk": room,
+    }
+    return Doors(desk, Readiness(probes))
+
+
+def _read_result(engine: Engine, job_id: str) -> dict[str, Any] | None:
+    """A job may have ended just now, in another process: then look again."""
+    found = read_result_document(engine, job_id)
+    if found is None:
+        engine.refresh()
+        found = read_result_document(engine, job_id)
+    return found
+
+
+def _probe_control(control: ControlStore) -> None:
+    control.jobs(limit=1)
+
+
+def _probe_lake(lake: Lake) -> None:
+    lake.files("marts.job_results")
