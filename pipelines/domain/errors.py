@@ -10,7 +10,7 @@ SametrackError
 │   ├── RegionBlockedError         SubstitutionError        StructureChangedError
 │   ├── UnreachableError           BudgetSpentError
 │   └── AudioUnavailableError      ChartUnavailableError
-├── ProviderUnsupportedError       ProfileNotChosenError
+├── ProviderUnsupportedError       ProfileNotChosenError     RunCancelledError
 ├── JobNotFoundError               WorkerUnavailableError   CapacityExhaustedError
 └── WarehouseError
     ├── WarehouseUnavailableError  StoreTooNewError         WrongWorldError
@@ -205,6 +205,12 @@ class ProfileNotChosenError(SametrackError):
     """No platform profile is chosen, so nothing may be contacted."""
 
     type = "profile_not_chosen"
+
+
+class RunCancelledError(SametrackError):
+    """Somebody asked for the end of the job that this is done for. Not a fault."""
+
+    type = "cancelled"
 
 
 class JobNotFoundError(SametrackError):

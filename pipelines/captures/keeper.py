@@ -1,0 +1,86 @@
+"""Keeping attempts: in batches, payloads first, the `raw.captures` row last.
+
+Readers count an observation only once its capture's row exists, so a batch that is cut off half
+way leaves nothing half visible.
+"""
+
+import asyncio
+import time
+
+from pipelines.captures.attempts import Attempt, Batch
+from warehouse.control import ControlStore
+from warehouse.engine import Engine
+from warehouse.lake import Lake
+
+FLUSH_AFTER_S = 2.0
+
+
+class Keeper:
+    """Collects attempts and appends them to the lake."""
+
+    def __init__(
+        self,
+        *,
+        lake: Lake,
+        engine: Engine,
+        control: ControlStore,
+        data_provider: str,
+        job_id: str | None,
+        flush_every: int,
+    ) -> None:
+        self._lake = lake
+        self._engine = engine
+        self._control = control
+        self._data_provider = data_provider
+        self._job_id = job_id
+        self._flush_every = flush_every
+        self._waiting: list[Attempt] = []
+        self._waiting_since = 0.0
+        self._writing = asyncio.Lock()
+
+    def note(self, attempt: Attempt) -> None:
+        """Keep an attempt with the next batch."""
+        if not self._waiting:
+            self._waiting_since = time.monotonic()
+        self._waiting.append(attempt)
+
+    async def flush_when_due(self) -> None:
+        """Write when enough attempts wait, or the oldest has waited long enough."""
+        waited_s = time.monotonic() - self._waiting_since
+        if len(self._waiting) >= self._flush_every or (self._waiting and waited_s >= FLUSH_AFTER_S):
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write everything noted until now.
+
+        Raises:
+            WarehouseError: The lake or the control store cannot take it.
+        """
+        async with self._writing:
+            attempts, self._waiting = self._waiting, []
+            if attempts:
+                await asyncio.shield(asyncio.to_thread(self._write, attempts))
+
+    def _write(self, attempts: list[Attempt]) -> None:
+        sequences = [
+            self._control.next_sequence(attempt.surface, attempt.entity_id) for attempt in attempts
+        ]
+        batch = Batch(attempts, sequences, data_provider=self._data_provider, job_id=self._job_id)
+        hashes = {attempt.payload_sha256 for attempt in attempts} - {None}
+        tables = {
+            "raw.payloads": batch.payloads(stored=self._stored(sorted(filter(None, hashes)))),
+            "raw.capture_items": batch.items(),
+            "raw.videos": batch.videos(),
+            "raw.tracks": batch.tracks(),
+            "raw.accounts": batch.accounts(),
+            "raw.captures": batch.captures(),
+        }
+        for name, rows in tables.items():
+            self._lake.append(name, rows, job_id=self._job_id)
+
+    def _stored(self, hashes: list[str]) -> set[str]:
+        found = self._engine.rows(
+            "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
+            {"hashes": hashes},
+        )
+        return {str(row["sha256"]) for row in found}
