@@ -4,9 +4,10 @@ No Dagster here, and nothing that decodes sound: a test looks at `sys.modules`. 
 chosen the service still starts, and says on each request what is missing.
 """
 
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +74,9 @@ def build_app_from_settings(settings: ApiSettings) -> Iterator[ASGIApp]:
 def run_server(settings: ApiSettings) -> None:
     """Serve until SIGINT or SIGTERM; running requests may end, jobs are not touched."""
     configure_logging()
-    with build_app_from_settings(settings) as app:
+    # uvicorn raises the signal again once it has stopped: then end in order, closing the stores.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    with suppress(KeyboardInterrupt), build_app_from_settings(settings) as app:
         uvicorn.Server(
             uvicorn.Config(
                 app,

@@ -21,6 +21,9 @@ SOURCE_CHANNEL_ZH: dict[LinkType, str] = {
     "audio_fingerprint_match": "关联音乐链 (作品音频核验通过)",
     "verified_music_id_graph": "关联音乐链 (音乐 ID 已核验)",
 }
+DETAIL_SURFACES = frozenset({"video_page", "slides_info"})
+"""Surfaces that show all four counts exactly; the others show none or trimmed ones."""
+
 DETAIL_STATISTICS = "public_video_detail_page"
 """`statistics_source` of counts that come from a detail surface."""
 
@@ -174,7 +177,3 @@ def _statistics_source(video: Video) -> str | None:
     if not video.statistics.known:
         return None
     return DETAIL_STATISTICS if video.surface in DETAIL_SURFACES else video.surface
-
-
-DETAIL_SURFACES = frozenset({"video_detail", "video_slides", "share_video", "detail"})
-"""Surfaces that show all four counts exactly; the others show none or trimmed ones."""

@@ -1,0 +1,78 @@
+"""Records as clients read them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pipelines.domain.documents import (
+    to_evidence_document,
+    to_ranked_document,
+    to_time,
+    to_video_document,
+)
+from pipelines.domain.evidence import Comparison, Limits, PairEvidence
+from pipelines.domain.records import Statistics, Video
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+VIDEO = Video(aweme_id="7300000000000000001", surface="music_list", observed_at=NOW)
+COMPARISON = Comparison(
+    comparison_id="c1",
+    reference_aweme_id="7300000000000000002",
+    candidate_aweme_id=VIDEO.aweme_id,
+    reference_music_id="7300000000000000003",
+    candidate_music_id="7300000000000000004",
+    pair=PairEvidence(verdict="confirmed", reason="whole", segment="whole", score=0.9),
+    limits=Limits(),
+    algorithm="a",
+    feature_version="f",
+    library_version="l",
+)
+
+
+def test_what_a_trimmed_item_did_not_show_is_null() -> None:
+    document = to_video_document(VIDEO)
+    assert document["statistics"] == dict.fromkeys(
+        ("digg_count", "comment_count", "collect_count", "share_count")
+    )
+    assert document["author"] is None
+    assert document["statistics_complete"] is False
+    assert document["statistics_source"] is None
+
+
+def test_rounded_counts_are_kept_and_never_complete() -> None:
+    counts = Statistics(digg_count=12_000, comment_count=1, collect_count=1, share_count=1)
+    video = Video(
+        aweme_id="12345", surface="page", observed_at=NOW, statistics=counts, is_exact=False
+    )
+    document = to_video_document(video)
+    assert document["statistics"]["digg_count"] == 12_000
+    assert document["statistics_complete"] is False
+
+
+def test_an_audio_link_carries_its_evidence() -> None:
+    document = to_ranked_document(
+        VIDEO, link_type="audio_fingerprint_match", source_music_id="1", comparison=COMPARISON
+    )
+    assert document["evidence"] == to_evidence_document(COMPARISON)
+    assert document["evidence"]["limits"]["whole_chroma_distance"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("link_type", "comparison"),
+    [("verified_music_id_graph", None), ("exact_music_id", COMPARISON)],
+)
+def test_a_link_that_disagrees_with_its_evidence_is_refused(
+    link_type: str, comparison: Comparison | None
+) -> None:
+    with pytest.raises(ValueError, match="disagree"):
+        to_ranked_document(
+            VIDEO,
+            link_type=link_type,  # type: ignore[arg-type]  # parametrized
+            source_music_id="1",
+            comparison=comparison,
+        )
+
+
+def test_times_are_utc_to_the_second() -> None:
+    assert to_time(datetime.fromisoformat("2026-01-31T14:00:00.9+02:00")) == "2026-01-31T12:00:00Z"
+    assert to_time(None) is None

@@ -1,0 +1,211 @@
+"""Which stored result serves, and what a request gets to see of it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.domain.accounts import to_account_summary
+from pipelines.domain.documents import Document, to_ranked_document, to_track_document
+from pipelines.domain.parameters import SORT_ORDERS, ScanParameters
+from pipelines.domain.records import Author, Statistics, Track, Video
+from pipelines.domain.results import ResultDocument, no_search, no_variants, serves, view_result
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+TTL_S = 6 * 3600
+MUSIC_ID = "7300000000000000001"
+
+
+def work(number: int, *, likes: int | None = 100, comments: int | None = 1) -> Document:
+    video = Video(
+        aweme_id=str(7_000_000 + number),
+        surface="video_page",
+        observed_at=NOW,
+        create_time=1_700_000_000 + number,
+        author=Author(sec_uid=f"user{number % 3}"),
+        statistics=Statistics(
+            digg_count=likes, comment_count=comments, collect_count=2, share_count=3
+        ),
+    )
+    return to_ranked_document(video, link_type="exact_music_id", source_music_id=MUSIC_ID)
+
+
+def result(
+    works: list[Document], *, ended: bool = False, parameters: ScanParameters | None = None
+) -> Document:
+    return ResultDocument(
+        music=to_track_document(Track(music_id=MUSIC_ID, surface="music_info", observed_at=NOW)),
+        music_id=MUSIC_ID,
+        ranked=works,
+        candidate_pool_size=len(works) + 5,
+        unique_account_count=3,
+        account_summary=to_account_summary(works),
+        discovery={},
+        coverage={"sources": [], "not_reached": [], "unseen_estimate": None},
+        parameters=(parameters or ScanParameters()).to_document(),
+        sources_ended_by_exhaustion={"music": ended},
+        is_demo_data=True,
+        data_provider="public-graph",
+        created_at="2026-01-31T12:00:00Z",
+    ).to_document()
+
+
+def is_served(document: Document, wanted: ScanParameters, *, age_s: float = 60) -> bool:
+    return serves(
+        document, wanted, finished_at=NOW - timedelta(seconds=age_s), now=NOW, ttl_s=TTL_S
+    )
+
+
+FORTY = [work(number) for number in range(40)]
+
+
+def test_a_young_deep_and_large_result_serves() -> None:
+    assert is_served(result(FORTY), ScanParameters())
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        ScanParameters(count=40),
+        ScanParameters(sort_by="oldest"),
+        ScanParameters(viral_threshold=50, viral_only=True),
+        ScanParameters(candidate_limit=100),
+    ],
+)
+def test_count_order_and_viral_rules_never_force_a_scan(wanted: ScanParameters) -> None:
+    assert is_served(result(FORTY), wanted)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        ScanParameters(refresh=True),
+        ScanParameters(candidate_limit=151),
+        ScanParameters(count=41),
+        ScanParameters(viral_only=True),
+    ],
+)
+def test_what_the_result_does_not_hold_needs_a_scan(wanted: ScanParameters) -> None:
+    assert not is_served(result(FORTY), wanted)
+
+
+def test_an_old_result_does_not_serve() -> None:
+    assert not is_served(result(FORTY), ScanParameters(), age_s=TTL_S)
+
+
+def test_an_exhausted_feed_serves_any_depth_and_count() -> None:
+    wanted = ScanParameters(candidate_limit=2000, count=500, viral_only=True)
+    assert is_served(result(FORTY, ended=True), wanted)
+
+
+def test_depth_of_a_source_that_was_no_part_of_the_scan_is_not_asked_for() -> None:
+    assert is_served(result(FORTY), ScanParameters(search_candidate_limit=5000))
+
+
+def test_depth_of_a_source_that_a_limit_ended_is_asked_for() -> None:
+    document = result(FORTY)
+    document["sources_ended_by_exhaustion"]["search"] = False
+    assert not is_served(document, ScanParameters(search_candidate_limit=151))
+
+
+def test_the_view_is_the_top_of_the_order_with_ranks() -> None:
+    view = view_result(result([work(1, likes=5), work(2, likes=50)]), ScanParameters(count=1))
+    assert [(video["rank"], video["aweme_id"]) for video in view["aweme_list"]] == [(1, "7000002")]
+    assert (view["requested_count"], view["returned_count"], view["count_satisfied"]) == (
+        1,
+        1,
+        True,
+    )
+
+
+def test_a_shortfall_is_told_with_the_real_number() -> None:
+    view = view_result(result(FORTY[:7]), ScanParameters(count=30))
+    assert not view["count_satisfied"]
+    assert "7" in view["count_note_zh"]
+    assert len(view["aweme_list"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("ended", "viral_only", "word"),
+    [(True, False, "已读完"), (False, False, "candidate_limit"), (False, True, "点赞数")],
+)
+def test_the_note_says_why_there_are_too_few(ended: bool, viral_only: bool, word: str) -> None:
+    wanted = ScanParameters(viral_only=viral_only)
+    assert word in view_result(result(FORTY[:7], ended=ended), wanted)["count_note_zh"]
+
+
+def test_a_work_with_an_unknown_count_has_no_score_and_comes_last() -> None:
+    view = view_result(
+        result([work(1, comments=None, likes=9999), work(2, likes=1)]), ScanParameters()
+    )
+    assert [video["hot_score"] for video in view["aweme_list"]] == [1 + 4 + 6 + 24, None]
+
+
+def test_viral_is_decided_by_likes_alone() -> None:
+    works = [work(1, likes=10), work(2, likes=9), work(3, likes=None)]
+    view = view_result(result(works), ScanParameters(viral_threshold=10, viral_only=True))
+    assert [video["aweme_id"] for video in view["aweme_list"]] == ["7000001"]
+
+
+def test_variants_are_ranked_and_never_counted() -> None:
+    document = result([work(1)])
+    document["variants"] = {**no_variants(), "count": 2, "aweme_list": [work(8, likes=1), work(9)]}
+    view = view_result(document, ScanParameters())
+    assert [video["aweme_id"] for video in view["variants"]["aweme_list"]] == ["7000009", "7000008"]
+    assert view["confirmed_count"] == 1
+
+
+def test_search_related_works_are_marked_where_the_ranking_shows_them_too() -> None:
+    document = result([work(1), work(2)])
+    document["search_related"] = {**no_search(), "aweme_list": [work(1), work(7)]}
+    related = view_result(document, ScanParameters())["search_related"]
+    assert [video["duplicate_with_returned_ranking"] for video in related["aweme_list"]] == [
+        True,
+        False,
+    ]
+    assert related["visible_ranking_overlap_count"] == 1
+
+
+COUNTS = st.none() | st.integers(0, 10**9)
+WORKS = st.lists(st.tuples(COUNTS, COUNTS), max_size=30).map(
+    lambda pairs: [work(n, likes=a, comments=b) for n, (a, b) in enumerate(pairs)]
+)
+
+
+@given(works=WORKS, order=st.sampled_from(SORT_ORDERS), count=st.integers(1, 40), data=st.data())
+def test_a_view_does_not_depend_on_the_order_of_storage(
+    works: list[Document], order: str, count: int, data: st.DataObject
+) -> None:
+    wanted = replace(ScanParameters(count=count), sort_by=order)  # type: ignore[arg-type]  # sampled
+    shuffled = data.draw(st.permutations(works))
+    first, second = view_result(result(works), wanted), view_result(result(shuffled), wanted)
+    assert first["aweme_list"] == second["aweme_list"]
+    assert [video["rank"] for video in first["aweme_list"]] == list(
+        range(1, min(count, len(works)) + 1)
+    )
+
+
+@given(works=WORKS, order=st.sampled_from(SORT_ORDERS))
+def test_a_larger_count_extends_a_smaller_one(works: list[Document], order: str) -> None:
+    wanted = replace(ScanParameters(count=5), sort_by=order)  # type: ignore[arg-type]  # sampled
+    document = result(works)
+    small = view_result(document, wanted)["aweme_list"]
+    large = view_result(document, replace(wanted, count=50))["aweme_list"]
+    assert large[: len(small)] == small
+
+
+def test_accounts_aggregate_all_confirmed_works() -> None:
+    summary = to_account_summary(FORTY)
+    assert summary["account_count"] == 3
+    assert sum(entry["linked_video_count"] for entry in summary["accounts"]) == 40
+    assert summary["accounts"][0]["linked_digg_count"] == 1400
+    assert all(len(entry["video_previews"]) <= 20 for entry in summary["accounts"])
+
+
+def test_unknown_counts_of_an_account_are_told_not_guessed() -> None:
+    entry = to_account_summary([work(3, likes=None)])["accounts"][0]
+    assert entry["linked_digg_count"] is None
+    assert entry["linked_statistics_complete"] is False
+    assert entry["follower_count"] is None
