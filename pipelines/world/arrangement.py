@@ -34,6 +34,12 @@ _KEY_FIGURES = (
 )  # fmt: skip
 
 
+Figure = tuple[tuple[float, float], ...]
+_TAKES = 3
+_TAKE_CENTS = 5.0
+_LEFT_OUT, _ADDED = 0.06, 0.02
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrangement:
     """How a composition is played.
@@ -42,9 +48,10 @@ class Arrangement:
         lead: Timbre of the tune; `keys` and `bass` likewise.
         lead_octave: Octaves that the tune is moved by.
         inversion: How many chord tones go up an octave.
-        arpeggio: Play chords as broken eighths instead of `key_figure`.
-        key_figure: When chords sound in a bar, as (start, length) in parts of the bar.
-        bass_figure: The same for the bass.
+        arpeggio: Play chords as broken eighths instead of by figures.
+        key_figures: When chords sound in a bar, as (start, length) in parts of the bar; even and
+            odd bars have their own.
+        bass_figures: The same for the bass.
         kit: Drum kit, None for no drums.
         patterns: Drum patterns by voice.
         swing: Delay of off-beat sixteenths, in beats.
@@ -60,8 +67,8 @@ class Arrangement:
     lead_octave: int
     inversion: int
     arpeggio: bool
-    key_figure: tuple[tuple[float, float], ...]
-    bass_figure: tuple[tuple[float, float], ...]
+    key_figures: tuple[Figure, Figure]
+    bass_figures: tuple[Figure, Figure]
     kit: int | None
     patterns: dict[str, str]
     swing: float
@@ -81,19 +88,31 @@ def arrange(rng: Generator, score: Score, *, unlike: Arrangement | None = None) 
         lead_octave=int(rng.integers(0, 2)),
         inversion=int(rng.integers(0, 3)),
         arpeggio=chance(rng, 0.35),
-        key_figure=_KEY_FIGURES[int(rng.integers(len(_KEY_FIGURES)))],
-        bass_figure=_BASS_FIGURES[int(rng.integers(len(_BASS_FIGURES)))],
+        key_figures=_two(rng, _KEY_FIGURES),
+        bass_figures=_two(rng, _BASS_FIGURES),
         kit=None if chance(rng, 0.12) else int(rng.integers(KITS)),
         patterns={voice: pattern(rng, voice, score.beats) for voice in ("kick", "snare", "hat")},
         swing=float(rng.choice((0.0, 0.0, 0.08))),
-        looseness_s=float(rng.uniform(0.008, 0.02)) if is_cover else 0.0,
-        cents=float(rng.uniform(-12, 12)) if is_cover else 0.0,
+        looseness_s=float(rng.uniform(0.014, 0.026) if is_cover else rng.uniform(0.002, 0.006)),
+        cents=_tuning(rng, unlike),
         levels=(
             float(rng.uniform(0.5, 0.8)), float(rng.uniform(0.2, 0.4)),
             float(rng.uniform(0.3, 0.5)), float(rng.uniform(0.3, 0.6)),
         ),
         echo_s=float(rng.choice((0.0, rng.uniform(0.15, 0.4)))),
     )  # fmt: skip
+
+
+def _tuning(rng: Generator, unlike: Arrangement | None) -> float:
+    """Everybody tunes a little differently; a cover never exactly as the original."""
+    if unlike is None:
+        return float(rng.uniform(-25, 25))
+    return unlike.cents + float(rng.choice((-1, 1))) * float(rng.uniform(12, 30))
+
+
+def _two(rng: Generator, figures: tuple[Figure, ...]) -> tuple[Figure, Figure]:
+    first, second = rng.integers(0, len(figures), size=2)
+    return figures[int(first)], figures[int(second)]
 
 
 def _other(rng: Generator, names: tuple[str, ...], taken: str) -> str:
@@ -112,9 +131,9 @@ class Player:
         self.how = arrangement
         self.rng = rng
         self.beat_s = 60.0 / (score.tempo * speed)
-        self.shift = semitones + arrangement.cents / 100
+        self.semitones = semitones
         self.samples = int(length_s * RATE)
-        self.bank: dict[tuple[str, float, float], Samples] = {}
+        self.bank: dict[tuple[str, float, float, int], Samples] = {}
 
     def render(self) -> Samples:
         """The whole piece, shape (samples,), peak 0.9."""
@@ -139,11 +158,12 @@ class Player:
 
     def _chords(self) -> list[Note]:
         notes = []
-        for chord in self.score.chords:
-            pitches = self._voiced(chord)
+        before: list[int] = []
+        for bar, chord in enumerate(self.score.chords):
+            before = pitches = self._voiced(chord, before)
             figure = self._broken(chord, pitches) if self.how.arpeggio else [
                 (start, length, pitch)
-                for start, length in self.how.key_figure for pitch in pitches
+                for start, length in self.how.key_figures[bar % 2] for pitch in pitches
             ]  # fmt: skip
             notes += [
                 Note(chord.start + start * chord.length, length * chord.length, pitch, 0.8)
@@ -151,9 +171,19 @@ class Player:
             ]
         return notes
 
-    def _voiced(self, chord: Chord) -> list[int]:
+    def _voiced(self, chord: Chord, before: list[int]) -> list[int]:
+        """The chord in the position nearest to the one before, as hands go."""
         pitches = sorted(chord.pitches)
-        return pitches[self.how.inversion :] + [p + 12 for p in pitches[: self.how.inversion]]
+        turns = [
+            sorted(pitches[turn:] + [pitch + 12 for pitch in pitches[:turn]])
+            for turn in range(len(pitches))
+        ]
+        turns += [[pitch - 12 for pitch in turn] for turn in turns]
+        if not before:
+            return turns[self.how.inversion]
+        return min(
+            turns, key=lambda turn: sum(abs(a - b) for a, b in zip(turn, before, strict=True))
+        )
 
     def _broken(self, chord: Chord, pitches: list[int]) -> list[tuple[float, float, int]]:
         steps = int(chord.length * 2)
@@ -163,7 +193,8 @@ class Player:
         return [
             Note(chord.start + start * chord.length, length * chord.length * 0.9,
                  chord.root - 12, 1.0)
-            for chord in self.score.chords for start, length in self.how.bass_figure
+            for bar, chord in enumerate(self.score.chords)
+            for start, length in self.how.bass_figures[bar % 2]
         ]  # fmt: skip
 
     def _part(self, name: str, notes: list[Note], level: float) -> Samples:
@@ -172,9 +203,10 @@ class Player:
             begin = self._sample_at(note.start)
             if begin >= self.samples:
                 break
-            sound = self._note(name, round(note.pitch + self.shift, 4), round(note.length, 3))
+            sound = self._take(name, note)
             end = min(self.samples, begin + sound.size)
-            out[begin:end] += (level * note.velocity) * sound[: end - begin]
+            strength = level * note.velocity * float(self.rng.uniform(0.75, 1.0))
+            out[begin:end] += strength * sound[: end - begin]
         return out
 
     def _sample_at(self, beat: float) -> int:
@@ -182,10 +214,16 @@ class Player:
         swing = self.how.swing if (beat * 2) % 1 else 0.0
         return max(0, int(((beat + swing) * self.beat_s + late) * RATE))
 
-    def _note(self, name: str, pitch: float, length: float) -> Samples:
-        key = (name, pitch, length)
+    def _take(self, name: str, note: Note) -> Samples:
+        """One of a few takes of a note: nobody plays it exactly alike, and takes are kept."""
+        take = int(self.rng.integers(_TAKES))
+        key = (name, note.pitch, round(note.length, 3), take)
         if key not in self.bank:
-            self.bank[key] = play(TIMBRES[name], hz=to_hz(pitch), length_s=length * self.beat_s)
+            cents = self.how.cents + float(self.rng.normal(0.0, _TAKE_CENTS))
+            self.bank[key] = play(
+                TIMBRES[name], hz=to_hz(note.pitch + self.semitones + cents / 100),
+                length_s=note.length * self.beat_s,
+            )  # fmt: skip
         return self.bank[key]
 
     def _drums(self, number: int) -> Samples:
@@ -195,8 +233,16 @@ class Player:
         for voice, grid in self.how.patterns.items():
             sound = kit[voice] * (0.45 if voice == "hat" else 1.0)
             for step in range(len(self.score.chords) * steps):
-                begin = self._sample_at(step / 4) if grid[step % steps] == "x" else self.samples
+                strength = self._strength(is_hit=grid[step % steps] == "x")
+                begin = self._sample_at(step / 4) if strength else self.samples
                 if begin < self.samples:
                     end = min(self.samples, begin + sound.size)
-                    out[begin:end] += sound[: end - begin]
+                    out[begin:end] += strength * sound[: end - begin]
         return out
+
+    def _strength(self, *, is_hit: bool) -> float:
+        """How hard a drum is hit: now and then left out, now and then added softly."""
+        drawn = float(self.rng.random())
+        if is_hit:
+            return 0.0 if drawn < _LEFT_OUT else 0.7 + 0.3 * drawn
+        return 0.4 if drawn < _ADDED else 0.0

@@ -204,7 +204,7 @@ def _changed(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) ->
     elif kind is SoundKind.PITCH:
         semitones = float(rng.choice((-3, -2, -1, 1, 2, 3)))
     else:
-        speed = float(rng.choice((-1, 1))) * float(rng.uniform(0.08, 0.12)) + 1.0
+        speed = float(rng.choice((-1, 1))) * float(rng.uniform(0.09, 0.12)) + 1.0
     start, length = _window(rng, main, shortest=16.0, longest=26.0)
     return PlannedSound(
         kind=kind, score=main.score, works=works, start_s=start, duration_s=length / speed,
