@@ -65,7 +65,10 @@ class Engine:
         """The same as an Arrow table."""
         self._relist_when_due()
         with query_errors(), self._cursor() as cursor:
-            return cursor.sql(sql, params=dict(params or {})).to_arrow_table()
+            relation = cursor.sql(sql, params=dict(params or {}))
+            if relation is None:
+                raise WarehouseError("the query asks for nothing")
+            return relation.to_arrow_table()
 
     def refresh(self) -> None:
         """See every commit made until now."""

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
@@ -24,6 +25,7 @@ from warehouse.tables import TABLES, Table
 
 CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # far above the longest read; a reader never meets a vanished file
+_UNFIT = frozenset("%*?[]\\^|")  # Delta takes them for escapes or panics, DuckDB for patterns
 _WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
 
@@ -100,7 +102,10 @@ class Lake:
         with handle.lock, storage_errors(f"listing {name}"):
             _catch_up(handle)
             delta = handle.delta
-            return Listing(delta.version(), tuple(delta.file_uris()), has_uneven_files(delta))
+            files = delta.file_uris()
+            if not self.is_remote:
+                files = [unquote(file) for file in files]  # a path comes back as a URL's
+            return Listing(delta.version(), tuple(files), has_uneven_files(delta))
 
     def version(self, name: str) -> int:
         """The newest version; costs two file look-ups when nothing has changed."""
@@ -162,7 +167,7 @@ def open_lake(url: str, *, world: str, tables: Sequence[Table] = TABLES) -> Lake
         WrongWorldError, StoreTooNewError, ContractBrokenError: See `evolution.open_table`.
         WarehouseUnavailableError: The lake cannot be opened.
     """
-    root = url.rstrip("/") if is_remote(url) else str(Path(url).expanduser().resolve())
+    root = url.rstrip("/") if is_remote(url) else _folder(url)
     handles = {}
     for table in tables:
         path = f"{root}/{table.folder}"
@@ -171,6 +176,16 @@ def open_lake(url: str, *, world: str, tables: Sequence[Table] = TABLES) -> Lake
                 Path(path).mkdir(parents=True, exist_ok=True)
             handles[table.name] = _Handle(table, path, open_table(path, table, world=world))
     return Lake(root, world, handles)
+
+
+def _folder(url: str) -> str:
+    root = str(Path(url).expanduser().resolve())
+    if not root.isprintable() or _UNFIT.intersection(root):
+        raise WarehouseUnavailableError(
+            f"the path of the lake must not contain any of {' '.join(sorted(_UNFIT))}",
+            hint="choose another DATA_HOME",
+        )
+    return root
 
 
 def storage_errors(what: str) -> AbstractContextManager[None]:

@@ -157,6 +157,13 @@ def test_lake_whose_place_is_taken_is_unavailable(tmp_path: Path) -> None:
     assert caught.value.__cause__.errno == errno.ENOTDIR
 
 
+@pytest.mark.parametrize("name", ["a%20b", "a[b]", "a*", "a?", "a|b", "a^b", "a\\b", "a\nb"])
+def test_path_that_the_libraries_misread_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    with pytest.raises(WarehouseUnavailableError, match="must not contain"):
+        open_lake(str(tmp_path / name), world="sandbox")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_damaged_log_is_unavailable_without_telling_where(lake: Lake) -> None:
     lake.append(ITEMS, items("a"))
     log = Path(lake.url, "raw/capture_items/_delta_log")

@@ -1,0 +1,210 @@
+"""SQL over the lake sees what the log names: all of it, once, and nothing else."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pipelines.domain.errors import WarehouseError, WarehouseUnavailableError
+from warehouse.engine import Engine
+from warehouse.lake import Lake, open_lake
+from warehouse.tables import TABLES, Table
+
+COUNT = "select count(*) as n from raw.capture_items"
+
+
+@pytest.fixture(params=["folder", "address"])
+def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
+    """A folder with a difficult name, and an address as an object store has one."""
+    root = tmp_path / "it's 中 lake"
+    root.mkdir()
+    url = str(root) if request.param == "folder" else f"file://{tmp_path}/lake"
+    return open_lake(url, world="sandbox")
+
+
+@pytest.fixture
+def folder_lake(tmp_path: Path) -> Lake:
+    return open_lake(str(tmp_path / "lake"), world="sandbox")
+
+
+def items(capture_id: str, count: int = 3) -> list[dict[str, object]]:
+    return [
+        {
+            "capture_id": capture_id,
+            "position": position,
+            "surface": "music_list",
+            "entity_id": "1",
+            "sequence": 1,
+            "aweme_id": str(position),
+        }
+        for position in range(count)
+    ]
+
+
+def test_every_table_without_a_file_is_empty_and_typed(lake: Lake) -> None:
+    engine = Engine(lake)
+    for table in TABLES:
+        found = engine.table(f"select * from {table.name}")
+        assert found.num_rows == 0
+        assert [kind_of(found.schema, table, name) for name in found.schema.names] == [
+            str(column.type) for column in table.columns
+        ]
+
+
+def kind_of(schema: pa.Schema, table: Table, name: str) -> str:
+    """The Arrow type as the contract writes it: a list's items have no name of interest."""
+    assert name in {column.name for column in table.columns}
+    return (
+        str(schema.field(name).type).replace("list<l:", "list<item:").replace("element:", "item:")
+    )
+
+
+def test_rows_come_back_as_they_were_written(lake: Lake) -> None:
+    now = datetime(2026, 11, 1, 23, 30, tzinfo=UTC)
+    row: dict[str, object] = {
+        "job_id": "j",
+        "round": 2,
+        "music_ids": ["1", "2"],
+        "new_confirmed_count": 5,
+        "committed_at": now,
+    }
+    engine = Engine(lake)
+    lake.append("marts.expansion_rounds", [row])
+    engine.refresh()
+    assert engine.rows("select * from marts.expansion_rounds") == [row]
+    day = "select committed_at::date::varchar as day from marts.expansion_rounds where round = $n"
+    assert engine.rows(day, {"n": 2}) == [{"day": "2026-11-01"}]
+
+
+def test_new_commits_are_seen_without_asking(lake: Lake) -> None:
+    engine = Engine(lake)
+    other = open_lake(lake.url, world="sandbox")
+    assert engine.rows(COUNT) == [{"n": 0}]
+    other.append("raw.capture_items", items("a"))
+    deadline = time.monotonic() + 20
+    while engine.rows(COUNT) == [{"n": 0}] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert engine.rows(COUNT) == [{"n": 3}]
+
+
+def test_refresh_sees_every_commit_at_once(lake: Lake) -> None:
+    engine = Engine(lake)
+    for number in range(5):
+        lake.append("raw.capture_items", items(str(number)))
+        engine.refresh()
+        assert engine.rows(COUNT) == [{"n": 3 * (number + 1)}]
+
+
+def test_files_that_a_compaction_replaced_are_not_read(lake: Lake) -> None:
+    for number in range(5):
+        lake.append("raw.capture_items", items(str(number)))
+    lake.compact("raw.capture_items")
+    lake.append("raw.capture_items", items("after"))
+    assert Engine(lake).rows(COUNT) == [{"n": 18}]
+
+
+def test_observation_is_seen_once_its_capture_is_complete(lake: Lake) -> None:
+    engine = Engine(lake)
+    lake.append("raw.capture_items", items("c-1"))
+    engine.refresh()
+    assert engine.rows("select * from seen.capture_items") == []
+    assert len(engine.rows("select * from raw.capture_items")) == 3
+    lake.append("raw.captures", [capture("c-1")])
+    engine.refresh()
+    assert len(engine.rows("select * from seen.capture_items")) == 3
+
+
+def capture(capture_id: str) -> dict[str, object]:
+    return {
+        "capture_id": capture_id,
+        "surface": "music_list",
+        "entity_id": "1",
+        "sequence": 1,
+        "outcome": "ok",
+        "reason": None,
+        "http_status": 200,
+        "request_count": 1,
+        "item_count": 3,
+        "cursor_in": None,
+        "cursor_out": None,
+        "has_more": False,
+        "payload_sha256": None,
+        "source_path": None,
+        "parser_version": "1",
+        "data_provider": "mock",
+        "job_id": None,
+        "observed_at": datetime(2026, 11, 1, tzinfo=UTC),
+    }
+
+
+def test_threads_ask_while_another_writes(lake: Lake) -> None:
+    engine = Engine(lake)
+
+    def ask(_: int) -> int:
+        return int(str(engine.rows(COUNT)[0]["n"]))
+
+    def write() -> None:
+        for number in range(20):
+            lake.append("raw.capture_items", items(str(number)))
+
+    with ThreadPoolExecutor(6) as pool:
+        writing = pool.submit(write)
+        counts = list(pool.map(ask, range(60)))
+        writing.result()
+    assert all(count % 3 == 0 for count in counts)
+    engine.refresh()
+    assert ask(0) == 60
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select nothing from raw.videos",
+        "selec 1",
+        "select * from raw.nothing",
+        "select 'a'::bigint",
+        "select * from raw.videos where aweme_id = $id",
+        "",
+    ],
+)
+def test_mistaken_query_says_so(folder_lake: Lake, sql: str) -> None:
+    with pytest.raises(WarehouseError) as caught:
+        Engine(folder_lake).rows(sql)
+    assert not isinstance(caught.value, WarehouseUnavailableError)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from read_text('/etc/hostname')",
+        "copy (select 1) to '/tmp/sametrack-should-not-be-there.csv'",
+        "attach '/tmp/sametrack-should-not-be-there.duckdb' as other",
+        "select * from read_csv('http://127.0.0.1:1/x.csv')",
+        "install httpfs",
+        "set enable_external_access=true",
+    ],
+)
+def test_sql_reaches_nothing_but_the_lake(folder_lake: Lake, sql: str) -> None:
+    with pytest.raises(WarehouseError):
+        Engine(folder_lake).rows(sql)
+    assert list(Path("/tmp").glob("sametrack-should-not-be-there*")) == []
+
+
+def test_missing_file_is_unavailable_without_telling_its_path(folder_lake: Lake) -> None:
+    folder_lake.append("raw.capture_items", items("a"))
+    engine = Engine(folder_lake)
+    for file in folder_lake.files("raw.capture_items"):
+        Path(file).unlink()
+    with pytest.raises(WarehouseUnavailableError) as caught:
+        engine.rows("select * from raw.capture_items")
+    assert folder_lake.url not in f"{caught.value.detail} {caught.value.hint}"
+
+
+def test_closed_engine_is_unavailable(folder_lake: Lake) -> None:
+    engine = Engine(folder_lake)
+    engine.close()
+    with pytest.raises(WarehouseUnavailableError):
+        engine.rows(COUNT)

@@ -1,0 +1,50 @@
+"""Without room, a store says so, stores nothing half and works again once there is room."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines.domain.errors import WarehouseUnavailableError
+from warehouse.control import open_control
+from warehouse.engine import Engine
+from warehouse.lake import open_lake
+
+
+def test_lake_without_room_is_unavailable_and_keeps_what_it_had(
+    tmp_path: Path, programs: Path
+) -> None:
+    url = str(tmp_path / "lake")
+    append = [sys.executable, str(programs / "append_captures.py"), url, "before", "1"]
+    subprocess.run(append, check=True, capture_output=True)
+    starved = subprocess.run(
+        [sys.executable, programs / "append_without_room.py", url],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert starved.stdout.split() == ["WarehouseUnavailableError"]
+    append[3] = "after"
+    subprocess.run(append, check=True, capture_output=True)
+    engine = Engine(open_lake(url, world="sandbox"))
+    rows = engine.rows("select capture_id, count(*) as n from raw.capture_items group by all")
+    assert sorted((row["capture_id"], row["n"]) for row in rows) == [
+        ("after-0", 25),
+        ("before-0", 25),
+    ]
+
+
+def test_control_store_without_room_is_unavailable_and_works_again(tmp_path: Path) -> None:
+    control = open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="sandbox")
+    control.outbox_put("capture", {"n": 1})
+    database = control._database
+    with database.reading() as connection:
+        connection.exec_driver_sql("pragma max_page_count=1")  # as a full disk: no new page
+    with pytest.raises(WarehouseUnavailableError) as caught:
+        control.outbox_put("capture", {"text": "x" * 100_000})
+    assert "full" in str(caught.value.__cause__)
+    with database.reading() as connection:
+        connection.exec_driver_sql("pragma max_page_count=4294967294")
+    assert [line.document for line in control.outbox_take(9)] == [{"n": 1}]
+    control.close()
