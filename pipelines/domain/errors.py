@@ -12,6 +12,7 @@ SametrackError
 │   └── AudioUnavailableError      ChartUnavailableError
 ├── ProviderUnsupportedError       ProfileNotChosenError     RunCancelledError
 ├── JobNotFoundError               WorkerUnavailableError   CapacityExhaustedError
+├── WorldTooEasyError              an invented world would prove nothing
 └── WarehouseError
     ├── WarehouseUnavailableError  StoreTooNewError         WrongWorldError
     └── ContractBrokenError        a row does not fit its table
@@ -229,6 +230,12 @@ class CapacityExhaustedError(SametrackError):
     """Too much is queued, or the disk is too full, to take on more."""
 
     type = "capacity_exhausted"
+
+
+class WorldTooEasyError(SametrackError):
+    """An invented world is easier than its floors; a result against it would prove nothing."""
+
+    type = "internal_error"
 
 
 class WarehouseError(SametrackError):
