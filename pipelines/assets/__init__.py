@@ -1,0 +1,1 @@
+"""The assets of a scan. Each body is: enter the stage, call, append, report the counts."""

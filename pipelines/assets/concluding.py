@@ -1,0 +1,85 @@
+"""Assets that conclude: confirmed videos with their evidence, coverage, ranking, result.
+
+How is in `pipelines/scan/confirm.py` and `pipelines/scan/conclude.py`.
+"""
+
+from collections.abc import Iterator
+
+from dagster import AssetKey, AssetSpec, MaterializeResult, ResourceParam, multi_asset
+
+from pipelines.assets.collecting import VIDEO_DETAILS
+from pipelines.assets.decorators import GROUP, KINDS, OWNERS, Result, scan_asset
+from pipelines.assets.metadata import coverage_metadata
+from pipelines.partitions import tracks
+from pipelines.resources import ScanSlot
+from pipelines.scan import conclude
+from pipelines.scan.confirm import confirm_videos
+from warehouse.documents import pack_document
+
+CONFIRMED = AssetKey(["marts", "confirmed_videos"])
+COVERAGE = AssetKey(["marts", "coverage"])
+RANKINGS = AssetKey(["marts", "rankings"])
+JOB_RESULTS = AssetKey(["marts", "job_results"])
+
+
+def _spec(noun: str, description: str) -> AssetSpec:
+    return AssetSpec(
+        ["marts", noun],
+        deps=[VIDEO_DETAILS],
+        description=description,
+        group_name=GROUP,
+        owners=OWNERS,
+        kinds=KINDS,
+    )
+
+
+@multi_asset(
+    name="confirm_videos",
+    partitions_def=tracks,
+    specs=[
+        _spec("confirmed_videos", "Works that carry the recording as heard, with how we know."),
+        _spec("audio_comparisons", "Every compared pair with its evidence, rejected ones too."),
+        _spec("expansion_rounds", "Which music ids each round of the scan verified."),
+    ],
+)
+def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:
+    """Hear the music ids in the pool, confirm their works, and widen until nothing new comes."""
+    with scan.stage("confirmed_videos") as session:
+        confirm_videos(session)
+        session.append("candidates", conclude.candidate_rows(session))
+        outcomes = conclude.outcome_counts(session)
+        for noun, rows in conclude.confirmation_rows(session).items():
+            session.append(noun, rows)
+            told = outcomes if noun == "confirmed_videos" else {}
+            yield MaterializeResult(
+                asset_key=["marts", noun], metadata={"dagster/row_count": len(rows), **told}
+            )
+
+
+@scan_asset(COVERAGE, deps=[CONFIRMED])
+def coverage(scan: ResourceParam[ScanSlot]) -> Result:
+    """The ledger: what each source was asked, what it gave, and why we stopped."""
+    with scan.stage("rankings") as session:
+        rows = conclude.coverage_rows(session)
+        session.append("coverage", rows)
+        counts = {"dagster/row_count": len(rows)}
+        return MaterializeResult(metadata=counts | coverage_metadata(session))
+
+
+@scan_asset(RANKINGS, deps=[CONFIRMED, COVERAGE])
+def rankings(scan: ResourceParam[ScanSlot]) -> Result:
+    """The confirmed works in the order the job asked for."""
+    with scan.stage("rankings") as session:
+        session.document = conclude.result_document(session)
+        rows = conclude.ranking_rows(session, session.document)
+        session.append("rankings", rows)
+        return MaterializeResult(metadata={"dagster/row_count": len(rows)})
+
+
+@scan_asset(JOB_RESULTS, deps=[RANKINGS])
+def job_results(scan: ResourceParam[ScanSlot]) -> Result:
+    """The result as one immutable document, which every later read serves from."""
+    with scan.stage("job_results") as session:
+        packed = pack_document(session.document)
+        session.append("job_results", [conclude.result_row(session, packed)])
+        return MaterializeResult(metadata={"dagster/row_count": 1, "size_bytes": len(packed)})

@@ -1,0 +1,46 @@
+"""Resources: thin wrappers that hand a plain object to the assets. No logic."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pipelines.domain.errors import RunCancelledError, SametrackError
+from pipelines.domain.expansion import Confirmed
+from pipelines.scan.session import ScanSession
+
+
+class ScanSlot:
+    """The scan that runs in this process, where one does: a process runs one at a time.
+
+    A scan begins as a job row, so that everybody shares one queue; the worker puts its session
+    here. In the code server the slot is empty, and an asset that is started there says so.
+    """
+
+    def __init__(self) -> None:
+        self.session: ScanSession | None = None
+        self.error: SametrackError | None = None
+        self.was_cancelled = False
+
+    def confirmed(self) -> list[Confirmed]:
+        """What the running scan has confirmed so far; nothing where no scan runs."""
+        return [] if self.session is None else list(self.session.findings.confirmed.values())
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[ScanSession]:
+        """One stage of the scan, for the body of an asset. Remembers why it ended, if it did.
+
+        Raises:
+            RuntimeError: No scan runs here.
+            RunCancelledError: Somebody asked the scan to stop.
+        """
+        if self.session is None:
+            raise RuntimeError("no scan runs in this process: start the job `request_scan` instead")
+        try:
+            self.session.enter(name)
+            yield self.session
+        except RunCancelledError:
+            self.was_cancelled = True
+            self.session.report_canceling()
+            raise
+        except SametrackError as error:
+            self.error = error
+            raise

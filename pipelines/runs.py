@@ -1,0 +1,189 @@
+"""One scan as one Dagster run, in a warm process. The only place that knows Dagster's run calls.
+
+`warm` prepares a process once; `run_scan` is what the worker's pool calls for each job. A process
+runs one scan at a time: two Dagster runs in threads of one process deadlock.
+"""
+
+import os
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import structlog
+from dagster import DagsterInstance, DagsterRunStatus, JobDefinition
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.execution.api import execute_run_iterator
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.storage.dagster_run import DagsterRun
+
+from pipelines.definitions import LOCATION, build_definitions
+from pipelines.domain.errors import RunCancelledError, SametrackError
+from pipelines.domain.evidence import ALGORITHM
+from pipelines.domain.jobs import Job
+from pipelines.domain.parameters import ScanParameters, scan_key, scan_parameters
+from pipelines.domain.results import serves
+from pipelines.partitions import track_partition, tracks
+from pipelines.resources import ScanSlot
+from pipelines.runtime import Runtime, open_runtime
+from pipelines.scan.session import ScanSession
+from pipelines.settings import Settings
+from warehouse.documents import pack_document
+from warehouse.home import Home
+from warehouse.queries import read_result_document
+
+PARENT_LOOK_EVERY_S = 0.5
+QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
+"""Events are in the orchestrator's own log; the worker's stderr is for people."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class RunProcess:
+    """What a warm process holds between scans."""
+
+    runtime: Runtime
+    instance: DagsterInstance
+    slot: ScanSlot
+    job: JobDefinition
+
+
+_process: RunProcess | None = None
+_open = ExitStack()
+
+
+def open_instance(home: Home) -> DagsterInstance:
+    """The Dagster instance of this world; its configuration is `dagster.yaml` of the project."""
+    os.environ["SAMETRACK_DAGSTER_DIR"] = str(home.dagster_dir)
+    return DagsterInstance.from_config(str(Path(__file__).parents[1]))
+
+
+def warm(settings: Settings) -> None:
+    """Open everything a scan needs and import what is slow; called once per process."""
+    global _process  # noqa: PLW0603  # a pool initializer has no other place to leave what it opened
+    _follow_parent(os.getppid())
+    runtime = open_runtime(settings, _open)
+    slot = ScanSlot()
+    definitions = build_definitions(scan=slot)
+    instance = _open.enter_context(open_instance(runtime.home))
+    _process = RunProcess(runtime, instance, slot, definitions.resolve_job_def("scan"))
+
+
+def _follow_parent(parent: int) -> None:
+    """End this process when its worker is gone, however it went."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_LOOK_EVERY_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="follow-parent", daemon=True).start()
+
+
+def run_scan(job_id: str) -> str:
+    """Run the scan of a claimed job to its end and write that end; returns the final status."""
+    assert _process is not None, "the pool warms its processes first"
+    runtime = _process.runtime
+    job = runtime.control.job(job_id)
+    if job is None:
+        return "failed"
+    structlog.contextvars.bind_contextvars(job_id=job_id)
+    try:
+        status, error = _scan(_process, job), _process.slot.error
+    except RunCancelledError:
+        status, error = "cancelled", None
+    except SametrackError as fault:
+        status, error = "failed", fault
+    finish(runtime, job_id, status, error)
+    return status
+
+
+def finish(runtime: Runtime, job_id: str, status: str, error: SametrackError | None) -> None:
+    """Write how a job ended, and until when its result is kept."""
+    if status == "failed" and error is None:
+        error = SametrackError(
+            "The scan ended by an unexpected fault before its result was complete",
+            hint="Open the run of this job in the orchestrator's UI, then ask again",
+        )
+    kept = timedelta(days=runtime.settings.job_retention_days)
+    runtime.control.finish(
+        job_id,
+        status,  # type: ignore[arg-type]  # one of the final states
+        error=error.to_document() if error else None,
+        expires_at=datetime.now(UTC) + kept,
+    )
+    log.info("scan ended", status=status, error=error.type if error else None)
+
+
+def _scan(process: RunProcess, job: Job) -> str:
+    runtime = process.runtime
+    process.slot.error, process.slot.was_cancelled = None, False
+    music_id = job.music_id or _resolve(runtime, job)
+    parameters = scan_parameters(job.parameters)
+    key = scan_key(
+        music_id, runtime.world, runtime.settings.music_data_provider, ALGORITHM, parameters
+    )
+    runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
+    if job.music_id is None and _serve_stored(runtime, job, key, parameters):
+        return "completed"
+    with ScanSession(runtime, job, music_id=music_id) as session:
+        run = _create_run(process, job, music_id)
+        session.on_canceling = lambda: process.instance.report_run_canceling(run)
+        process.slot.session = session
+        try:
+            for _event in execute_run_iterator(InMemoryJob(process.job), run, process.instance):
+                pass
+        finally:
+            process.slot.session = None
+    return _status(process, run)
+
+
+def _resolve(runtime: Runtime, job: Job) -> str:
+    """Read which track a link leads to. A scan whose track is unknown has no run."""
+    with ScanSession(runtime, job, music_id="") as session:
+        return session.run(session.captures.resolve(job.input))
+
+
+def _serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameters) -> bool:
+    """Complete the job from a stored result, where the link led to a track that has one."""
+    ttl_s = runtime.settings.result_cache_ttl
+    now = datetime.now(UTC)
+    for done in runtime.control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
+        document = read_result_document(runtime.engine, done.job_id)
+        if document is None or done.finished_at is None:
+            continue
+        if serves(document, parameters, finished_at=done.finished_at, now=now, ttl_s=ttl_s):
+            row = {
+                "job_id": job.job_id,
+                "music_id": document["music_id"],
+                "document": pack_document(document),
+                "confirmed_count": document["confirmed_count"],
+                "algorithm": document["algorithm"],
+            }
+            runtime.lake.append("marts.job_results", [row], job_id=job.job_id)
+            return True
+    return False
+
+
+def _create_run(process: RunProcess, job: Job, music_id: str) -> DagsterRun:
+    """A run record with a code location, so that the timeline of the UI shows it too."""
+    partition = track_partition(music_id)
+    process.instance.add_dynamic_partitions(str(tracks.name), [partition])
+    origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
+    return process.instance.create_run_for_job(
+        process.job,
+        run_id=job.job_id,
+        run_config=QUIET,
+        tags={"dagster/partition": partition, "sametrack/origin": job.origin},
+        remote_job_origin=origin.get_job_origin("scan"),
+    )
+
+
+def _status(process: RunProcess, run: DagsterRun) -> str:
+    ended = process.instance.get_run_by_id(run.run_id)
+    if ended is not None and ended.status == DagsterRunStatus.SUCCESS:
+        return "completed"
+    return "cancelled" if process.slot.was_cancelled else "failed"

@@ -1,0 +1,75 @@
+"""What a process of the pipeline holds open: stores, provider and the listening pool.
+
+One per process, opened while the process warms up. Everything above takes it as an argument.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from pipelines.audio.listening import ListeningPool
+from pipelines.captures import Captures
+from pipelines.settings import Settings
+from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.upstream.providers import build_music_provider
+from warehouse.control import ControlStore, open_control
+from warehouse.engine import Engine
+from warehouse.home import Home, open_home
+from warehouse.lake import Lake, open_lake
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Open stores and tools of one process. `world` is the profile or, without one, `mock`."""
+
+    settings: Settings
+    profile: Profile
+    home: Home
+    lake: Lake
+    engine: Engine
+    control: ControlStore
+    listening: ListeningPool
+
+    @property
+    def world(self) -> str:
+        """The world that this process works in; worlds never mix."""
+        return self.home.world
+
+    @property
+    def is_demo(self) -> bool:
+        """True when what is observed here is invented, so that it can never be taken for real."""
+        return self.profile.is_demo
+
+    def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
+        """The captures of one job; an async context manager."""
+        return Captures(
+            provider=build_music_provider(self.settings, self.profile, control=self.control),
+            lake=self.lake,
+            engine=self.engine,
+            control=self.control,
+            job_id=job_id,
+            sounds_dir=self.home.sounds_dir,
+            cancelled=cancelled,
+        )
+
+
+def open_runtime(settings: Settings, stack: ExitStack) -> Runtime:
+    """Open everything; `stack` closes it again.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is chosen.
+        WarehouseError: A store cannot be opened, belongs to another world or is too new.
+    """
+    profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    home = open_home(settings.data_home, profile.name)
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    control = open_control(settings.control_url or home.control_url, world=home.world)
+    return Runtime(
+        settings=settings,
+        profile=profile,
+        home=home,
+        lake=lake,
+        engine=Engine(lake),
+        control=control,
+        listening=stack.enter_context(ListeningPool(settings.listening_workers)),
+    )

@@ -1,0 +1,220 @@
+"""The reading half of a scan: track, list screens, the pool, detail pages.
+
+Each function reads through the session's captures, adds to its findings and books what it did in
+the coverage ledger. An upstream that says no ends a source with its name as stop reason; what was
+read before stays.
+"""
+
+import asyncio
+
+from pipelines.domain.coverage import SourceCoverage
+from pipelines.domain.errors import (
+    BudgetSpentError,
+    ForbiddenError,
+    LoginRequiredError,
+    RateLimitedError,
+    RegionBlockedError,
+    UpstreamError,
+    VerificationDemandedError,
+)
+from pipelines.domain.expansion import authors_to_scan
+from pipelines.domain.pool import Candidate, Sighting, choose_candidates, choose_others
+from pipelines.domain.records import Track, UnavailableVideo, Video, VideoDetail
+from pipelines.scan.session import ScanSession
+
+DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: inside a job
+READS_IN_FLIGHT = 16  # the client's own per-host limits are tighter; this only bounds memory
+CANDIDATES_PER_AUTHOR = 3  # one author screen is asked for every so many places in the pool
+
+ENDS_THE_SOURCE = (
+    VerificationDemandedError,
+    LoginRequiredError,
+    ForbiddenError,
+    RateLimitedError,
+    RegionBlockedError,
+    BudgetSpentError,
+)
+
+
+def read_track(session: ScanSession) -> Track:
+    """Read the track itself; without it a scan has no subject.
+
+    Raises:
+        UpstreamError: The track could not be read; the job fails with this name.
+    """
+    before = session.captures.requests_used
+    track = session.run(session.captures.track(session.music_id))
+    session.findings.track = track
+    requests = session.captures.requests_used - before
+    _book(session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed")
+    session.count()
+    return track
+
+
+def read_music_screen(session: ScanSession, music_id: str) -> int:
+    """Walk the list of works under a music id; returns how many were new to this scan."""
+    walk = session.run(
+        session.captures.walk_music(music_id, limit=session.parameters.candidate_limit)
+    )
+    seen = [_sighting(video, "music_list", music_id, same_music=True) for video in walk.videos]
+    return _sighted(session, seen, walk.coverage)
+
+
+def read_author_screens(session: ScanSession, works: list[Video]) -> int:
+    """Read the first screens of the authors of `works`; returns how many videos were new."""
+    found = session.findings
+    room = session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR - len(found.scanned_authors)
+    authors = authors_to_scan(works, scanned=found.scanned_authors, limit=max(0, room))
+    return session.run(_read_author_screens(session, authors))
+
+
+async def _read_author_screens(session: ScanSession, authors: tuple[str, ...]) -> int:
+    gate = asyncio.Semaphore(READS_IN_FLIGHT)
+    new = 0
+    ended = False
+
+    async def one(sec_uid: str) -> None:
+        nonlocal new, ended
+        async with gate:
+            session.check_cancelled()
+            if ended:
+                session.findings.not_reached.append(f"author_posts:{sec_uid}")
+                return
+            walk = await session.captures.walk_author(sec_uid)
+            session.findings.scanned_authors.add(sec_uid)
+            seen = [_sighting(video, "author_posts", sec_uid) for video in walk.videos]
+            new += _sighted(session, seen, walk.coverage)
+            if isinstance(walk.error, ENDS_THE_SOURCE):
+                ended = True
+
+    await _each(one(sec_uid) for sec_uid in authors)
+    return new
+
+
+def fill_pool(session: ScanSession) -> tuple[Candidate, ...]:
+    """Take the next candidates into the pool; returns those that are new.
+
+    Posts that give no reason to look are taken only when no other candidate is left, and only
+    when other music ids are listened to: without listening they could never be confirmed.
+    """
+    found = session.findings
+    limit = session.parameters.candidate_limit
+    title = found.track.title if found.track else None
+    chosen = choose_candidates(found.sightings, title=title, limit=limit, pooled=found.pool)
+    if not chosen and session.parameters.verify_audio:
+        chosen = choose_others(found.sightings, limit=limit, pooled=found.pool)
+    found.pool.update({entry.sighting.aweme_id: entry for entry in chosen})
+    session.count()
+    return chosen
+
+
+def read_details(session: ScanSession) -> list[Video]:
+    """Read the detail page of every pooled video that has none yet; returns what was read."""
+    found = session.findings
+    missing = [
+        aweme_id
+        for aweme_id in found.pool
+        if aweme_id not in found.details and aweme_id not in found.outcomes
+    ]
+    before = session.captures.requests_used
+    stop = session.run(_read_details(session, missing)) if missing else "completed"
+    requests = session.captures.requests_used - before
+    read = [found.details[name].video for name in missing if name in found.details]
+    items = len(read) + sum(name in found.unavailable for name in missing)
+    _book(
+        session, "video_detail",
+        requests=requests, pages=len(missing), items=items, new=len(read), stop=stop,
+    )  # fmt: skip
+    return read
+
+
+async def _read_details(session: ScanSession, aweme_ids: list[str]) -> str:
+    gate = asyncio.Semaphore(READS_IN_FLIGHT)
+    stop = "completed"
+
+    async def one(aweme_id: str) -> None:
+        nonlocal stop
+        async with gate:
+            session.check_cancelled()
+            if stop != "completed":
+                session.findings.not_reached.append(f"video_detail:{aweme_id}")
+                session.findings.outcomes[aweme_id] = ("not_reached", stop)
+                return
+            try:
+                _keep(session, aweme_id, await _detail(session, aweme_id))
+            except UpstreamError as error:
+                session.findings.outcomes[aweme_id] = (error.type, error.detail)
+                if isinstance(error, ENDS_THE_SOURCE):
+                    stop = error.type
+            session.count()
+
+    await _each(one(aweme_id) for aweme_id in aweme_ids)
+    return stop
+
+
+async def _detail(session: ScanSession, aweme_id: str) -> VideoDetail | UnavailableVideo:
+    age = 0 if session.parameters.refresh else DETAIL_MAX_AGE_S
+    return await session.captures.video(aweme_id, max_age_s=age)
+
+
+def _keep(session: ScanSession, aweme_id: str, read: VideoDetail | UnavailableVideo) -> None:
+    found = session.findings
+    if isinstance(read, UnavailableVideo):
+        found.unavailable[aweme_id] = read
+        found.outcomes[aweme_id] = ("unavailable", read.filter_reason or read.reason)
+    else:
+        found.details[aweme_id] = read
+
+
+async def _each(tasks: object) -> None:
+    """Run coroutines together; the first fault ends the others and is raised as itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for task in tasks:  # type: ignore[attr-defined]  # a generator of coroutines
+                group.create_task(task)
+    except BaseExceptionGroup as faults:
+        raise faults.exceptions[0] from faults
+
+
+def _sighting(video: Video, surface: str, entity_id: str, *, same_music: bool = False) -> Sighting:
+    return Sighting(
+        aweme_id=video.aweme_id,
+        surface=surface,
+        entity_id=entity_id,
+        same_music=same_music,
+        desc=video.desc,
+        hashtag_names=tuple(tag.name for tag in video.hashtags),
+        digg_count=video.statistics.digg_count,
+    )
+
+
+def _sighted(session: ScanSession, seen: list[Sighting], coverage: SourceCoverage) -> int:
+    fresh = {sighting.aweme_id for sighting in seen} - session.findings.seen_ids
+    session.findings.seen_ids |= fresh
+    session.findings.sightings.extend(seen)
+    new = len(fresh)
+    _book(
+        session, coverage.surface,
+        requests=coverage.requests, pages=coverage.pages, items=coverage.items, new=new,
+        stop=coverage.stop_reason,
+    )  # fmt: skip
+    session.count()
+    return new
+
+
+def _book(
+    session: ScanSession,
+    surface: str,
+    *,
+    requests: int,
+    pages: int,
+    items: int,
+    new: int,
+    stop: str,
+) -> None:
+    session.findings.ledger.append(
+        SourceCoverage(
+            surface=surface, requests=requests, pages=pages, items=items, new_items=new,
+            stop_reason=stop,
+        )
+    )  # fmt: skip

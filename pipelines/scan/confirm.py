@@ -1,0 +1,178 @@
+"""The loop that widens a scan: hear the music ids in the pool, confirm their works, read the
+screens of what was newly verified, and again until nothing new comes or the pool is full.
+
+`findings.verified` maps each music id that carries the track to the comparison that shows it;
+the track's own id needs none. What is confirmed is confirmed as heard: at its own speed.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from pipelines.domain.evidence import Comparison
+from pipelines.domain.expansion import Confirmed, group_by_music, listening_order
+from pipelines.domain.records import Video
+from pipelines.scan.collect import fill_pool, read_author_screens, read_details, read_music_screen
+from pipelines.scan.listen import (
+    HeardWork,
+    choose_references,
+    to_comparison,
+    verify_music,
+    write_sounds,
+)
+from pipelines.scan.session import ScanSession
+
+MAX_ROUNDS = 8  # each round needs a newly verified id, so this only bounds a hostile platform
+GROUPS_IN_FLIGHT = 6  # downloads overlap with listening; the pool bounds the listening itself
+
+
+def confirm_videos(session: ScanSession) -> None:
+    """Run the rounds of a scan. Every candidate has an outcome afterwards."""
+    found = session.findings
+    found.verified[session.music_id] = None
+    found.settled.add(session.music_id)
+    found.screened.add(session.music_id)
+    for number in range(MAX_ROUNDS):
+        newly = session.run(_verify_pool(session))
+        before = len(found.confirmed)
+        _confirm(session, number)
+        found.rounds.append((tuple(newly), len(found.confirmed) - before))
+        write_sounds(session)
+        session.count()
+        if number + 1 == MAX_ROUNDS or not _widen(session):
+            break
+    _settle_outcomes(session)
+
+
+def _widen(session: ScanSession) -> bool:
+    """Read the screens of verified ids and of their authors; True when the pool grew."""
+    found = session.findings
+    unread = sorted(set(found.verified) - found.screened)
+    if len(found.pool) >= session.parameters.candidate_limit:
+        found.not_reached.extend(f"music_list:{music_id}" for music_id in unread)
+        return False
+    for music_id in unread:
+        session.check_cancelled()
+        found.screened.add(music_id)
+        read_music_screen(session, music_id)
+    if session.parameters.verify_audio:
+        read_author_screens(session, [entry.video for entry in found.confirmed.values()])
+    grew = bool(fill_pool(session))
+    read_details(session)
+    return grew
+
+
+async def _verify_pool(session: ScanSession) -> list[str]:
+    """Hear every music id of the pool that has no verdict yet; returns those that carry it."""
+    found = session.findings
+    groups = group_by_music(found.videos(), settled=found.settled)
+    if not groups or not session.parameters.verify_audio:
+        return []
+    references = await _references(session)
+    title = found.track.title if found.track else None
+    gate = asyncio.Semaphore(GROUPS_IN_FLIGHT)
+
+    async def one(music_id: str) -> str | None:
+        async with gate:
+            session.check_cancelled()
+            return await _verify_group(session, music_id, groups[music_id], references)
+
+    order = listening_order(groups, title=title)
+    verdicts = await asyncio.gather(*(one(music_id) for music_id in order))
+    return [music_id for music_id in verdicts if music_id is not None]
+
+
+async def _references(session: ScanSession) -> list[HeardWork]:
+    found = session.findings
+    own = [
+        video
+        for video in found.videos()
+        if video.music is not None and video.music.music_id == session.music_id
+    ]
+    return await choose_references(session, own)
+
+
+async def _verify_group(
+    session: ScanSession, music_id: str, works: Sequence[Video], references: Sequence[HeardWork]
+) -> str | None:
+    found = session.findings
+    found.settled.add(music_id)
+    if not references:
+        _mark(session, works, "not_comparable", "no_reference_sound")
+        return None
+    verdict, heard = await verify_music(session, works, references)
+    comparisons = [
+        to_comparison(
+            session, references[pair.reference_index], heard[pair.candidate_index], pair.evidence
+        )
+        for pair in verdict.pairs
+    ]
+    found.comparisons.extend(comparisons)
+    if not heard:
+        _mark(session, works, "not_comparable", "silent_placeholder")
+        return None
+    if verdict.verdict != "confirmed":
+        _mark(session, works, verdict.verdict, verdict.reason)
+        return None
+    best = max(comparisons, key=_credibility)
+    found.verified[music_id] = best
+    return music_id
+
+
+def _credibility(comparison: Comparison) -> tuple[bool, float]:
+    """A confirmed pair says more than any other, then the higher score."""
+    return (comparison.pair.verdict == "confirmed", comparison.pair.score or 0.0)
+
+
+def _confirm(session: ScanSession, number: int) -> None:
+    found = session.findings
+    heard = {
+        comparison.candidate_aweme_id: comparison
+        for comparison in sorted(found.comparisons, key=lambda entry: entry.pair.score or 0.0)
+        if comparison.pair.verdict == "confirmed"
+    }
+    for video in found.videos():
+        music_id = video.music.music_id if video.music else None
+        if video.aweme_id in found.confirmed or music_id not in found.verified:
+            continue
+        evidence = found.verified[music_id]
+        found.confirmed[video.aweme_id] = (
+            Confirmed(video=video, link_type="exact_music_id", expansion_round=number)
+            if evidence is None
+            else _audio_link(video, heard.get(video.aweme_id), evidence, number)
+        )
+        found.outcomes[video.aweme_id] = ("confirmed", None)
+
+
+def _audio_link(
+    video: Video, own: Comparison | None, of_group: Comparison, number: int
+) -> Confirmed:
+    """A work that was heard itself is a match; its siblings hang on the verified music id."""
+    return Confirmed(
+        video=video,
+        link_type="audio_fingerprint_match" if own else "verified_music_id_graph",
+        expansion_round=number,
+        comparison=own or of_group,
+    )
+
+
+def _mark(session: ScanSession, works: Sequence[Video], outcome: str, reason: str) -> None:
+    session.findings.outcomes.update({work.aweme_id: (outcome, reason) for work in works})
+
+
+def _settle_outcomes(session: ScanSession) -> None:
+    """Give the candidates that never came to a verdict their honest outcome."""
+    found = session.findings
+    verdicts = {
+        video.music.music_id: found.outcomes[video.aweme_id]
+        for video in found.videos()
+        if video.music and video.aweme_id in found.outcomes
+    }
+    for video in found.videos():
+        if video.aweme_id in found.outcomes:
+            continue
+        if video.music is None:
+            found.outcomes[video.aweme_id] = ("rejected", "no_music_id")
+        else:
+            found.outcomes[video.aweme_id] = verdicts.get(
+                video.music.music_id, ("not_verified", "verify_audio_off")
+            )

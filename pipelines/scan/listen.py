@@ -1,0 +1,171 @@
+"""The listening half of a scan: from works to sounds to a verdict per music id.
+
+A sound is downloaded, measured by the warm pool and forgotten; its features stay in `raw.sounds`,
+so the same work is never decoded twice. Every compared pair leaves its evidence.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.audio.features import FEATURE_VERSION
+from pipelines.audio.sounds import (
+    NotComparable,
+    Sound,
+    library_version,
+    pack_features,
+    unpack_features,
+)
+from pipelines.audio.verify import GroupVerdict, cleanliness, verify_group
+from pipelines.domain.errors import UpstreamError
+from pipelines.domain.evidence import ALGORITHM, Comparison, Limits, PairEvidence
+from pipelines.domain.expansion import (
+    REFERENCE_TRIALS,
+    REFERENCES,
+    REPRESENTATIVES,
+    works_to_hear,
+)
+from pipelines.domain.records import Video
+from pipelines.scan.session import ScanSession
+from warehouse.queries import read_sound_features
+
+
+@dataclass(frozen=True, slots=True)
+class HeardWork:
+    """A work with its sound, or with the reason why it cannot be compared."""
+
+    video: Video
+    sound: Sound | NotComparable
+
+
+async def hear(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
+    """Sounds of `works`, in their order; known features are taken from the warehouse."""
+    known = await asyncio.to_thread(
+        read_sound_features,
+        session.runtime.engine,
+        [work.aweme_id for work in works],
+        FEATURE_VERSION,
+    )
+    return list(
+        await asyncio.gather(
+            *(_hear_one(session, work, known.get(work.aweme_id)) for work in works)
+        )
+    )
+
+
+async def _hear_one(
+    session: ScanSession, work: Video, known: dict[str, object] | None
+) -> HeardWork:
+    session.check_cancelled()
+    sound = _recalled(known) if known else await _measured(session, work)
+    if sound.sha256 is not None:
+        session.findings.sound_hashes[work.aweme_id] = sound.sha256
+    session.count(audio_checked=1)
+    return HeardWork(work, sound)
+
+
+def _recalled(row: dict[str, object]) -> Sound | NotComparable:
+    reason = row["not_comparable_reason"]
+    if reason is not None:
+        return NotComparable(sha256=str(row["sound_sha256"]), reason=str(reason))
+    return Sound(
+        sha256=str(row["sound_sha256"]),
+        features=unpack_features(row["features"]),  # type: ignore[arg-type]  # bytes by contract
+        duration_s=row["duration_s"],  # type: ignore[arg-type]  # float by contract
+        sample_rate_hz=row["sample_rate_hz"],  # type: ignore[arg-type]  # int by contract
+        codec=str(row["codec"]),
+        feature_version=str(row["feature_version"]),
+        library_version=str(row["library_version"]),
+    )
+
+
+async def _measured(session: ScanSession, work: Video) -> Sound | NotComparable:
+    """Download and measure; the file is removed, the features (or the refusal) are kept."""
+    try:
+        file = await session.captures.sound(session.findings.details[work.aweme_id])
+    except UpstreamError as error:
+        return NotComparable(sha256=None, reason=error.type)
+    path = Path(file.path)
+    try:
+        sound = await session.runtime.listening.measure(path)
+    finally:
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+    session.findings.sound_rows.append(_sound_row(session, work, file.sha256, sound))
+    return sound
+
+
+def _sound_row(
+    session: ScanSession, work: Video, sha256: str, sound: Sound | NotComparable
+) -> dict[str, object]:
+    heard = sound if isinstance(sound, Sound) else None
+    return {
+        "sound_sha256": sha256,
+        "feature_version": FEATURE_VERSION,
+        "aweme_id": work.aweme_id,
+        "music_id": work.music.music_id if work.music else None,
+        "features": pack_features(heard.features) if heard else None,
+        "duration_s": heard.duration_s if heard else None,
+        "sample_rate_hz": heard.sample_rate_hz if heard else None,
+        "codec": heard.codec if heard else None,
+        "not_comparable_reason": sound.reason if isinstance(sound, NotComparable) else None,
+        "library_version": library_version(),
+        "job_id": session.job.job_id,
+        "observed_at": session.clock(),
+    }
+
+
+def write_sounds(session: ScanSession) -> None:
+    """Append the sounds measured since the last call, in one commit."""
+    rows, session.findings.sound_rows = session.findings.sound_rows, []
+    if rows:
+        session.runtime.lake.append("raw.sounds", rows, job_id=session.job.job_id)
+
+
+async def choose_references(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
+    """Up to three comparable works of the track, the cleanest sound first."""
+    trials = works_to_hear(works, silent=session.findings.silent_works(), limit=REFERENCE_TRIALS)
+    ranked = [
+        (-cleanliness(entry.sound), place, entry)
+        for place, entry in enumerate(await hear(session, trials))
+        if isinstance(entry.sound, Sound)
+    ]
+    return [entry for _, _, entry in sorted(ranked)[:REFERENCES]]
+
+
+async def verify_music(
+    session: ScanSession, works: Sequence[Video], references: Sequence[HeardWork]
+) -> tuple[GroupVerdict, list[HeardWork]]:
+    """Hear the representatives of one music id and compare them with the references.
+
+    Returns:
+        The verdict with all compared pairs, and the representatives in the pairs' order.
+    """
+    chosen = works_to_hear(works, silent=session.findings.silent_works(), limit=REPRESENTATIVES)
+    heard = await hear(session, chosen)
+    verdict = await asyncio.to_thread(
+        verify_group,
+        [entry.sound for entry in references],
+        [entry.sound for entry in heard],
+        limits=Limits(match_threshold=session.parameters.match_threshold),
+    )
+    return verdict, heard
+
+
+def to_comparison(
+    session: ScanSession, reference: HeardWork, candidate: HeardWork, pair: PairEvidence
+) -> Comparison:
+    """A measured pair with its names and versions."""
+    return Comparison(
+        comparison_id=str(uuid.uuid4()),
+        reference_aweme_id=reference.video.aweme_id,
+        candidate_aweme_id=candidate.video.aweme_id,
+        reference_music_id=session.music_id,
+        candidate_music_id=candidate.video.music.music_id if candidate.video.music else "",
+        pair=pair,
+        limits=Limits(match_threshold=session.parameters.match_threshold),
+        algorithm=ALGORITHM,
+        feature_version=FEATURE_VERSION,
+        library_version=library_version(),
+    )

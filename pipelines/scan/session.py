@@ -1,0 +1,178 @@
+"""What one scan knows and holds while it runs: its job, its open captures, its findings.
+
+The findings live in memory because a scan is one run in one process; what must survive is
+appended to the lake as it happens. What belongs here: state, progress, cancelling. Not here:
+deciding (`pipelines/domain`), reading and listening (the sibling modules).
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from pipelines.captures import Captures
+from pipelines.domain.coverage import SourceCoverage
+from pipelines.domain.errors import RunCancelledError
+from pipelines.domain.evidence import Comparison
+from pipelines.domain.expansion import Confirmed
+from pipelines.domain.jobs import Job, Progress
+from pipelines.domain.parameters import ScanParameters, scan_parameters
+from pipelines.domain.pool import Candidate, Sighting
+from pipelines.domain.records import Track, UnavailableVideo, Video, VideoDetail
+from pipelines.runtime import Runtime
+
+PROGRESS_EVERY_S = 0.5
+CANCEL_LOOK_EVERY_S = 0.25
+
+
+@dataclass(slots=True)
+class Findings:
+    """Everything a scan has learnt so far. `outcomes` says what became of each candidate."""
+
+    track: Track | None = None
+    sightings: list[Sighting] = field(default_factory=list)
+    seen_ids: set[str] = field(default_factory=set)
+    pool: dict[str, Candidate] = field(default_factory=dict)
+    details: dict[str, VideoDetail] = field(default_factory=dict)
+    unavailable: dict[str, UnavailableVideo] = field(default_factory=dict)
+    outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    confirmed: dict[str, Confirmed] = field(default_factory=dict)
+    comparisons: list[Comparison] = field(default_factory=list)
+    sound_rows: list[dict[str, object]] = field(default_factory=list)
+    sound_hashes: dict[str, str] = field(default_factory=dict)
+    verified: dict[str, Comparison | None] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    screened: set[str] = field(default_factory=set)
+    scanned_authors: set[str] = field(default_factory=set)
+    rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
+    ledger: list[SourceCoverage] = field(default_factory=list)
+    not_reached: list[str] = field(default_factory=list)
+
+    def videos(self) -> list[Video]:
+        """Every work whose detail was read, in pool order."""
+        return [detail.video for detail in self.details.values()]
+
+    def silent_works(self) -> set[str]:
+        """Ids of photo posts that carry the platform's silent placeholder."""
+        return {name for name, detail in self.details.items() if detail.is_silent_placeholder}
+
+
+class ScanSession:
+    """One scan while it runs. Use as a context manager; owns an event loop and the captures."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        job: Job,
+        *,
+        music_id: str,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.runtime = runtime
+        self.job = job
+        self.music_id = music_id
+        self.clock = clock
+        self.parameters: ScanParameters = scan_parameters(job.parameters)
+        self.findings = Findings()
+        self.document: dict[str, Any] = {}
+        self.on_canceling: Callable[[], object] = lambda: None
+        self.progress = job.progress
+        self._saved_at = self._looked_at = self._begun_at = time.monotonic()
+        self._cancelled = False
+        self._runner = asyncio.Runner()
+        self._stack = AsyncExitStack()
+
+    def __enter__(self) -> Self:
+        self.captures: Captures = self.run(
+            self._stack.enter_async_context(
+                self.runtime.captures(job_id=self.job.job_id, cancelled=self.is_cancelled)
+            )
+        )
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        try:
+            self.run(self._stack.aclose())
+        finally:
+            self._runner.close()
+            self.save_progress()
+
+    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
+        """Run on this scan's own event loop, so that all steps share one client."""
+        return self._runner.run(coroutine)
+
+    @property
+    def job_path(self) -> str:
+        """Where the API shows this job."""
+        return f"/api/v1/vidplat/app/v3/music_collection_jobs/{self.job.job_id}"
+
+    def append(self, noun: str, rows: list[dict[str, object]]) -> None:
+        """Append rows to a mart in one commit; no rows, no commit."""
+        if rows:
+            self.runtime.lake.append(f"marts.{noun}", rows, job_id=self.job.job_id)
+
+    def is_cancelled(self) -> bool:
+        """True once cancelling was asked for; the control store is looked at rarely."""
+        now = time.monotonic()
+        if not self._cancelled and now - self._looked_at >= CANCEL_LOOK_EVERY_S:
+            self._looked_at = now
+            self._cancelled = self.runtime.control.is_cancel_requested(self.job.job_id)
+        return self._cancelled
+
+    def check_cancelled(self) -> None:
+        """A safe point.
+
+        Raises:
+            RunCancelledError: Cancelling was asked for.
+        """
+        if self.is_cancelled():
+            raise RunCancelledError(self.job.job_id)
+
+    def report_canceling(self) -> None:
+        """Tell whoever runs this scan that it is about to end as cancelled."""
+        self.on_canceling()
+
+    def enter(self, stage: str) -> None:
+        """Begin a stage: a safe point, and a progress row at once."""
+        self.check_cancelled()
+        self.progress = self.progress.at(stage)
+        self.save_progress()
+
+    def count(self, *, audio_checked: int = 0) -> None:
+        """Bring the progress up to date from the findings; writes at most twice a second."""
+        found = self.findings
+        self.progress = replace(
+            self.progress,
+            candidate_pool_count=len(found.pool),
+            confirmed_count=len(found.confirmed),
+            detail_checked_count=len(found.details) + len(found.unavailable),
+            audio_checked_count=self.progress.audio_checked_count + audio_checked,
+            requests_used=self.captures.requests_used,
+        )
+        if time.monotonic() - self._saved_at >= PROGRESS_EVERY_S:
+            self.save_progress()
+
+    def save_progress(self) -> None:
+        """Write the progress row now."""
+        self._saved_at = time.monotonic()
+        self.progress = replace(
+            self.progress, eta_s=self._eta_s(), updated_at=self.clock().isoformat()
+        )
+        self.runtime.control.save_progress(self.job.job_id, self.progress)
+
+    def _eta_s(self) -> float | None:
+        """An estimate from details read so far; None before there is anything to go by."""
+        done = self.progress.detail_checked_count
+        wanted = max(self.parameters.candidate_limit, done)
+        if done == 0 or self.progress.stage_index >= self.progress.stage_count - 2:
+            return None
+        spent = time.monotonic() - self._begun_at
+        return round(spent * (wanted - done) / done, 1)
+
+
+def first_progress(stage: str) -> Progress:
+    """The progress of a scan that has just begun."""
+    return Progress().at(stage)
