@@ -1,4 +1,4 @@
-"""Take the next number of one sequence again and again, and print each.
+"""Take the next number of one sequence again and again, and print each at once.
 
 Usage: count_up.py URL COUNT
 """
@@ -10,4 +10,4 @@ from warehouse.control import open_control
 url, count = sys.argv[1], int(sys.argv[2])
 control = open_control(url, world="sandbox")
 for _ in range(count):
-    print(control.next_sequence("music_list", "7000000000000000001"))
+    print(control.next_sequence("music_list", "7000000000000000001"), flush=True)
