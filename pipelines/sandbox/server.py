@@ -30,6 +30,7 @@ from pipelines.sandbox.surfaces import (
     slides_info,
     users,
 )
+from pipelines.world.hardness import hardness
 from pipelines.world.world import World
 
 SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
@@ -64,8 +65,17 @@ class SandboxOptions:
 
 
 def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
-    """The application; `port` is the one in its addresses, when it differs from the options'."""
+    """The application over a new world.
+
+    Args:
+        options: How it runs.
+        port: The port in its addresses, when it differs from the options'.
+
+    Raises:
+        WorldTooEasyError: The world would prove nothing.
+    """
     world = World(options.seed, options.size, tracks=options.tracks)
+    hardness(world)
     platform = Platform(
         world, cache_dir=options.cache_dir, renderers=options.renderers,
         addresses=Addresses(options.port if port is None else port),

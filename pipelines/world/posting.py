@@ -144,7 +144,9 @@ def _seated(
 def _led(rng: Generator, is_own: Flags, leads: Flags) -> Ints:
     """Works of one track, shuffled, such that most bundles lead with one under its own id."""
     own = rng.permutation(np.flatnonzero(is_own))
-    seats = np.flatnonzero(leads & (rng.random(leads.size) < _LEADS_WITH_OWN))[: own.size]
+    starts = np.flatnonzero(leads | (np.arange(leads.size) == 0))
+    skipped = int(starts.size * (1 - _LEADS_WITH_OWN))  # none in a circle of a few authors
+    seats = rng.permutation(starts)[skipped:][: own.size]
     result = np.full(is_own.size, -1, dtype=np.int64)
     result[seats] = own[: seats.size]
     others = np.concatenate([own[seats.size :], np.flatnonzero(~is_own)])

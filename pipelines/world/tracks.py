@@ -71,7 +71,7 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
     """
     rng = stream(seed, "track", score)
     carrying = max(6, round(works / 1.5 * float(np.exp(rng.normal(0.0, 0.3)))))
-    own = max(3, round(carrying * rng.uniform(0.36, 0.55)))
+    own = max(3, round(carrying * rng.uniform(0.40, 0.56)))
     main = PlannedSound(
         kind=SoundKind.MAIN, score=score, works=own, start_s=float(rng.uniform(0.0, 3.0)),
         duration_s=float(rng.uniform(22.0, 30.0)), is_titled=True,

@@ -14,6 +14,7 @@ from pipelines.world.sounds import (
     Relation,
     Sound,
 )
+from pipelines.world.streams import Ints
 from pipelines.world.works import State
 from pipelines.world.world import World
 
@@ -113,18 +114,27 @@ class Truth:
         unrelated ones.
         """
         table = self.world.works
-        keys = [index for index, relation in self.relations.items() if relation != "none"]
-        related = np.isin(table.sound, np.asarray(keys, dtype=np.int64))
+        related = np.isin(table.sound, self._sounds("same", "variant", "cover", "other_same_title"))
         rows = np.arange(len(table)) if everything else np.flatnonzero(related)
         return [self._work(int(row)) for row in rows]
 
     def wanted(self) -> set[str]:
         """Ids of all public works at normal speed."""
-        return {work.aweme_id for work in self.works() if work.is_wanted}
+        return {str(self.world.works.aweme_id[row]) for row in self.wanted_rows()}
 
     def reachable(self) -> set[str]:
         """Those of the wanted works that a guest can come upon through confirmed ids."""
-        return {work.aweme_id for work in self.works() if work.is_wanted and work.round is not None}
+        return {str(self.world.works.aweme_id[row]) for row in self.rounds}
+
+    def wanted_rows(self) -> list[int]:
+        """Rows of all public works at normal speed."""
+        table = self.world.works
+        is_same = np.isin(table.sound, self._sounds("same"))
+        return [int(row) for row in np.flatnonzero(is_same & (table.state == State.PUBLIC))]
+
+    def _sounds(self, *relations: Relation) -> Ints:
+        rows = [index for index, relation in self.relations.items() if relation in relations]
+        return np.asarray(rows, dtype=np.int64)
 
     def _relations(self) -> dict[int, Relation]:
         """Relation per row of the table of sounds; rows that have nothing to do with it missing."""

@@ -48,7 +48,7 @@ class World:
     Args:
         seed: Any whole number of at least 0.
         size: 1.0 has some 300 accounts and 5,000 works; 40 has 200,000 works.
-        tracks: How many tracks; by default 24, more in larger worlds.
+        tracks: How many tracks; by default 24 up to size 1, and in proportion above.
 
     Raises:
         ValueError: The seed is negative or the size too small to hold the tracks.
@@ -57,7 +57,7 @@ class World:
     def __init__(self, seed: int, size: float = 1.0, *, tracks: int | None = None) -> None:
         if seed < 0:
             raise ValueError(f"a seed is at least 0, not {seed}")
-        count = tracks if tracks is not None else round(TRACKS_AT_ONE * max(1.0, size**0.6))
+        count = tracks if tracks is not None else round(TRACKS_AT_ONE * max(1.0, size))
         accounts = max(12, round(ACCOUNTS_AT_ONE * size))
         if size <= 0 or count < 1 or count > accounts:
             raise ValueError(f"{count} tracks do not fit into a world of size {size}")

@@ -15,9 +15,14 @@ from pipelines.sandbox.addresses import SHARE
 from pipelines.sandbox.documents import Document
 from pipelines.sandbox.faults import Fault
 from pipelines.sandbox.platform import Platform
+from pipelines.sandbox.surfaces.paging import whole
 from pipelines.world.hardness import hardness
 from pipelines.world.sounds import Sound
 from pipelines.world.truth import Truth
+
+
+_SHOWN_TRACKS = 24
+"""Unless `limit` says otherwise: counting takes time in large worlds."""
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
@@ -26,7 +31,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
     async def tracks(request: Request) -> Response:
         counted = request.query_params.get("counts") != "0"
-        rows = platform.world.tracks
+        rows = platform.world.tracks[: whole(request, "limit", _SHOWN_TRACKS)]
         counts = [
             await asyncio.to_thread(_counts, truth_of(sound.music_id)) if counted else {}
             for sound in rows
