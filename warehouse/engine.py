@@ -5,10 +5,13 @@ complete. Not here: questions (`queries`), models (`sql/marts`). A glob over the
 see files that a compaction has replaced.
 """
 
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
 
 import duckdb
 import pyarrow as pa
@@ -19,6 +22,7 @@ from warehouse.rim import translated
 from warehouse.tables import BYTES, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Table
 
 RELIST_AFTER_S = 0.2
+MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
 _SQL_TYPES: dict[pa.DataType, str] = {
     TEXT: "varchar",
@@ -39,14 +43,14 @@ _MISTAKES = (
 class Engine:
     """Answers SQL over one lake. Thread-safe; one per process is enough."""
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: Lake, *, memory_limit: str = MEMORY_LIMIT) -> None:
         self.lake = lake
         self._listing = threading.Lock()
         self._listed_at = float("-inf")
         self._versions: dict[str, int] = {}
         self._datasets: dict[str, pa.Dataset] = {}
         with query_errors():
-            self._connection = _connect(lake)
+            self._connection = _connect(lake, memory_limit)
         self.refresh()
         with query_errors(), self._cursor() as cursor:
             cursor.execute(_seen_views(lake.tables))
@@ -130,10 +134,13 @@ def query_errors() -> Iterator[None]:
             raise WarehouseError(f"the query is not answerable ({type(error).__name__})") from error
 
 
-def _connect(lake: Lake) -> duckdb.DuckDBPyConnection:
+def _connect(lake: Lake, memory_limit: str) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
     connection.execute("set global TimeZone='UTC'")  # without `global` cursors keep the machine's
     connection.execute("set global parquet_metadata_cache=true")  # Delta never changes a file
+    connection.execute(f"set memory_limit={_text(memory_limit)}")
+    spill = Path(tempfile.gettempdir(), f"sametrack-{uuid4().hex}")  # else `.tmp` where one stands
+    connection.execute(f"set temp_directory={_text(str(spill))}")
     for layer in sorted({table.name.split(".")[0] for table in lake.tables}):
         connection.execute(f"create schema {_name(layer)}")
     if not lake.is_remote:

@@ -21,6 +21,7 @@ from warehouse.control.schema import JOBS, LEASES, LINKS, WANTED, WORKERS
 
 _PROGRESS_FIELDS = frozenset(field.name for field in fields(Progress))
 _TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")
+_DAY_S = 86_400
 _JOIN_ATTEMPTS = 10  # each failure means that another process created and ended a twin meanwhile
 
 
@@ -185,15 +186,15 @@ class JobRows:
         )
 
     def delete_expired(self, now: datetime) -> list[str]:
-        """Delete ended jobs whose retention is over, with links and leases that ran out.
-
-        Returns the ids of the jobs.
+        """Delete ended jobs whose retention is over, with links and leases that ran out and
+        workers silent for a day. Returns the ids of the jobs.
         """
         moment = now.timestamp()
         over = delete(JOBS).where(JOBS.c.status.in_(FINAL), JOBS.c.expires_at <= moment)
         with self._database.writing() as connection:
             connection.execute(delete(LINKS).where(LINKS.c.expires_at <= moment))
             connection.execute(delete(LEASES).where(LEASES.c.expires_at <= moment))
+            connection.execute(delete(WORKERS).where(WORKERS.c.heartbeat_at <= moment - _DAY_S))
             return sorted(connection.execute(over.returning(JOBS.c.job_id)).scalars())
 
     def _read(self, query: Select[Any]) -> list[Job]:

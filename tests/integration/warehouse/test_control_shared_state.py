@@ -114,6 +114,14 @@ def test_pause_ends_by_itself_and_is_never_cut_short(control: ControlStore, time
     assert control.host_paused_until("host") is None
 
 
+def test_workers_silent_for_a_day_are_forgotten(control: ControlStore, times: Times) -> None:
+    control.beat("gone", [])
+    times.now += timedelta(days=1)
+    control.beat("here", [])
+    control.delete_expired(times.now)
+    assert control.live_workers(10**9) == ["here"]
+
+
 def test_expired_links_and_leases_are_swept(control: ControlStore, times: Times) -> None:
     control.remember_link("short", "music", "1", ttl_s=1)
     control.acquire_lease("music:1", "a", 1)

@@ -203,6 +203,19 @@ def test_missing_file_is_unavailable_without_telling_its_path(folder_lake: Lake)
     assert folder_lake.url not in f"{caught.value.detail} {caught.value.hint}"
 
 
+def test_query_beyond_the_memory_is_unavailable_and_litters_nowhere(
+    folder_lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "standing").mkdir()
+    monkeypatch.chdir(tmp_path / "standing")
+    engine = Engine(folder_lake, memory_limit="20MB")
+    words = "select distinct hash(range)::varchar || repeat('x', 30) as word from range(2000000)"
+    with pytest.raises(WarehouseUnavailableError):
+        engine.rows(f"select count(*) as n from ({words} order by word)")
+    engine.close()
+    assert list((tmp_path / "standing").iterdir()) == []
+
+
 def test_closed_engine_is_unavailable(folder_lake: Lake) -> None:
     engine = Engine(folder_lake)
     engine.close()
