@@ -82,4 +82,5 @@ def job_results(scan: ResourceParam[ScanSlot]) -> Result:
     with scan.stage("job_results") as session:
         packed = pack_document(session.document)
         session.append("job_results", [conclude.result_row(session, packed)])
-        return MaterializeResult(metadata={"dagster/row_count": 1, "size_bytes": len(packed)})
+        counts = {"dagster/row_count": 1, "size_bytes": len(packed)}
+        return MaterializeResult(metadata={**counts, **session.stopwatch.seconds()})

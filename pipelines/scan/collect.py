@@ -43,7 +43,8 @@ def read_track(session: ScanSession) -> Track:
         UpstreamError: The track could not be read; the job fails with this name.
     """
     before = session.captures.requests_used
-    track = session.run(session.captures.track(session.music_id))
+    with session.stopwatch.waiting("upstream"):
+        track = session.run(session.captures.track(session.music_id))
     session.findings.track = track
     requests = session.captures.requests_used - before
     _book(session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed")
@@ -53,9 +54,10 @@ def read_track(session: ScanSession) -> Track:
 
 def read_music_screen(session: ScanSession, music_id: str) -> int:
     """Walk the list of works under a music id; returns how many were new to this scan."""
-    walk = session.run(
-        session.captures.walk_music(music_id, limit=session.parameters.candidate_limit)
-    )
+    with session.stopwatch.waiting("upstream"):
+        walk = session.run(
+            session.captures.walk_music(music_id, limit=session.parameters.candidate_limit)
+        )
     seen = [_sighting(video, "music_list", music_id, same_music=True) for video in walk.videos]
     return _sighted(session, seen, walk.coverage)
 
@@ -64,8 +66,9 @@ def read_author_screens(session: ScanSession, works: list[Video]) -> int:
     """Read the first screens of the authors of `works`; returns how many videos were new."""
     found = session.findings
     room = session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR - len(found.scanned_authors)
-    authors = authors_to_scan(works, scanned=found.scanned_authors, limit=max(0, room))
-    return session.run(_read_author_screens(session, authors))
+    authors = authors_to_scan(works, scanned=found.scanned_authors)
+    found.authors_left = authors[max(0, room) :]
+    return session.run(_read_author_screens(session, authors[: max(0, room)]))
 
 
 async def _read_author_screens(session: ScanSession, authors: tuple[str, ...]) -> int:
@@ -78,11 +81,12 @@ async def _read_author_screens(session: ScanSession, authors: tuple[str, ...]) -
         async with gate:
             session.check_cancelled()
             if ended:
-                session.findings.not_reached.append(f"author_posts:{sec_uid}")
+                session.findings.not_reached.append(f"user_posts:{sec_uid}")
                 return
-            walk = await session.captures.walk_author(sec_uid)
+            with session.stopwatch.waiting("upstream"):
+                walk = await session.captures.walk_author(sec_uid)
             session.findings.scanned_authors.add(sec_uid)
-            seen = [_sighting(video, "author_posts", sec_uid) for video in walk.videos]
+            seen = [_sighting(video, "user_posts", sec_uid) for video in walk.videos]
             new += _sighted(session, seen, walk.coverage)
             if isinstance(walk.error, ENDS_THE_SOURCE):
                 ended = True
@@ -154,7 +158,8 @@ async def _read_details(session: ScanSession, aweme_ids: list[str]) -> str:
 
 async def _detail(session: ScanSession, aweme_id: str) -> VideoDetail | UnavailableVideo:
     age = 0 if session.parameters.refresh else DETAIL_MAX_AGE_S
-    return await session.captures.video(aweme_id, max_age_s=age)
+    with session.stopwatch.waiting("upstream"):
+        return await session.captures.video(aweme_id, max_age_s=age)
 
 
 def _keep(session: ScanSession, aweme_id: str, read: VideoDetail | UnavailableVideo) -> None:

@@ -19,7 +19,9 @@ from warehouse.queries import read_first_observed
 
 type Row = dict[str, object]
 
-ENDED = frozenset({"completed", "exhausted", "no_new_items", "cursor_stalled"})
+ENDED = frozenset({"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"})
+"""Stop reasons after which the same source shows nothing more. `page_limit` is the first screen of
+an account: deeper pages are never read."""
 SEARCH_LATER = "search:not_available_in_this_release"
 
 
@@ -201,19 +203,23 @@ def _discovery(session: ScanSession) -> dict[str, Any]:
 
 
 def _coverage(session: ScanSession) -> dict[str, Any]:
+    found = session.findings
     asked = session.parameters.search_enabled
+    left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
-        "sources": [asdict(entry) for entry in merged(session.findings.ledger)],
-        "not_reached": [*([SEARCH_LATER] if asked else []), *session.findings.not_reached],
+        "sources": [asdict(entry) for entry in merged(found.ledger)],
+        "not_reached": [*([SEARCH_LATER] if asked else []), *found.not_reached, *left],
         "unseen_estimate": None,
     }
 
 
 def _ended(session: ScanSession) -> dict[Source, bool]:
     """True for the music lists when neither the pool's limit nor an error ended the reading."""
-    room = len(session.findings.pool) < session.parameters.candidate_limit
-    clean = all(entry.stop_reason in ENDED for entry in session.findings.ledger)
-    return {"music": room and clean and not session.findings.not_reached}
+    found = session.findings
+    has_room = len(found.pool) < session.parameters.candidate_limit
+    is_clean = all(entry.stop_reason in ENDED for entry in found.ledger)
+    is_whole = not found.not_reached and not found.authors_left
+    return {"music": has_room and is_clean and is_whole}
 
 
 def outcome_counts(session: ScanSession) -> dict[str, int]:

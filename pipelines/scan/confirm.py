@@ -13,13 +13,14 @@ from pipelines.domain.expansion import Confirmed, group_by_music, listening_orde
 from pipelines.domain.records import Video
 from pipelines.scan.collect import fill_pool, read_author_screens, read_details, read_music_screen
 from pipelines.scan.listen import (
-    HeardWork,
     choose_references,
+    recall_sounds,
+    representatives,
     to_comparison,
     verify_music,
     write_sounds,
 )
-from pipelines.scan.session import ScanSession
+from pipelines.scan.session import HeardWork, ScanSession
 
 MAX_ROUNDS = 8  # each round needs a newly verified id, so this only bounds a hostile platform
 GROUPS_IN_FLIGHT = 6  # downloads overlap with listening; the pool bounds the listening itself
@@ -68,6 +69,8 @@ async def _verify_pool(session: ScanSession) -> list[str]:
     if not groups or not session.parameters.verify_audio:
         return []
     references = await _references(session)
+    spoken_for = [work for works in groups.values() for work in representatives(session, works)]
+    await recall_sounds(session, spoken_for)
     title = found.track.title if found.track else None
     gate = asyncio.Semaphore(GROUPS_IN_FLIGHT)
 
@@ -82,13 +85,16 @@ async def _verify_pool(session: ScanSession) -> list[str]:
 
 
 async def _references(session: ScanSession) -> list[HeardWork]:
+    """Chosen once, when the first screen of the track has been read."""
     found = session.findings
-    own = [
-        video
-        for video in found.videos()
-        if video.music is not None and video.music.music_id == session.music_id
-    ]
-    return await choose_references(session, own)
+    if not found.references:
+        own = [
+            video
+            for video in found.videos()
+            if video.music is not None and video.music.music_id == session.music_id
+        ]
+        found.references = await choose_references(session, own)
+    return found.references
 
 
 async def _verify_group(

@@ -7,8 +7,8 @@ so the same work is never decoded twice. Every compared pair leaves its evidence
 import asyncio
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipelines.audio.features import FEATURE_VERSION
 from pipelines.audio.sounds import (
@@ -28,53 +28,44 @@ from pipelines.domain.expansion import (
     works_to_hear,
 )
 from pipelines.domain.records import Video
-from pipelines.scan.session import ScanSession
+from pipelines.scan.session import HeardWork, ScanSession
 from warehouse.queries import read_sound_features
 
 
-@dataclass(frozen=True, slots=True)
-class HeardWork:
-    """A work with its sound, or with the reason why it cannot be compared."""
-
-    video: Video
-    sound: Sound | NotComparable
-
-
-async def hear(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
-    """Sounds of `works`, in their order; known features are taken from the warehouse."""
-    known = await asyncio.to_thread(
+async def recall_sounds(session: ScanSession, works: Sequence[Video]) -> None:
+    """Fetch what the warehouse already knows of these works' sounds, in one query."""
+    session.findings.known_sounds = await asyncio.to_thread(
         read_sound_features,
         session.runtime.engine,
         [work.aweme_id for work in works],
         FEATURE_VERSION,
     )
-    return list(
-        await asyncio.gather(
-            *(_hear_one(session, work, known.get(work.aweme_id)) for work in works)
-        )
-    )
 
 
-async def _hear_one(
-    session: ScanSession, work: Video, known: dict[str, object] | None
-) -> HeardWork:
+async def hear(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
+    """Sounds of `works`, in their order; what was recalled is not decoded again."""
+    return list(await asyncio.gather(*(_hear_one(session, work) for work in works)))
+
+
+async def _hear_one(session: ScanSession, work: Video) -> HeardWork:
     session.check_cancelled()
-    sound = _recalled(known) if known else await _measured(session, work)
+    known = session.findings.known_sounds.get(work.aweme_id)
+    sound = await _measured(session, work) if known is None else _recalled(known)
     if sound.sha256 is not None:
         session.findings.sound_hashes[work.aweme_id] = sound.sha256
     session.count(audio_checked=1)
     return HeardWork(work, sound)
 
 
-def _recalled(row: dict[str, object]) -> Sound | NotComparable:
+def _recalled(row: dict[str, Any]) -> Sound | NotComparable:
     reason = row["not_comparable_reason"]
     if reason is not None:
         return NotComparable(sha256=str(row["sound_sha256"]), reason=str(reason))
     return Sound(
         sha256=str(row["sound_sha256"]),
-        features=unpack_features(row["features"]),  # type: ignore[arg-type]  # bytes by contract
-        duration_s=row["duration_s"],  # type: ignore[arg-type]  # float by contract
-        sample_rate_hz=row["sample_rate_hz"],  # type: ignore[arg-type]  # int by contract
+        features=unpack_features(row["features"]),
+        duration_s=row["duration_s"],
+        sample_rate_hz=row["sample_rate_hz"],
         codec=str(row["codec"]),
         feature_version=str(row["feature_version"]),
         library_version=str(row["library_version"]),
@@ -84,12 +75,14 @@ def _recalled(row: dict[str, object]) -> Sound | NotComparable:
 async def _measured(session: ScanSession, work: Video) -> Sound | NotComparable:
     """Download and measure; the file is removed, the features (or the refusal) are kept."""
     try:
-        file = await session.captures.sound(session.findings.details[work.aweme_id])
+        with session.stopwatch.waiting("upstream"):
+            file = await session.captures.sound(session.findings.details[work.aweme_id])
     except UpstreamError as error:
         return NotComparable(sha256=None, reason=error.type)
     path = Path(file.path)
     try:
-        sound = await session.runtime.listening.measure(path)
+        with session.stopwatch.waiting("listening"):
+            sound = await session.runtime.listening.measure(path)
     finally:
         await asyncio.to_thread(path.unlink, missing_ok=True)
     session.findings.sound_rows.append(_sound_row(session, work, file.sha256, sound))
@@ -123,9 +116,15 @@ def write_sounds(session: ScanSession) -> None:
         session.runtime.lake.append("raw.sounds", rows, job_id=session.job.job_id)
 
 
+def representatives(session: ScanSession, works: Sequence[Video]) -> tuple[Video, ...]:
+    """The works that are heard for a music id."""
+    return works_to_hear(works, silent=session.findings.silent_works(), limit=REPRESENTATIVES)
+
+
 async def choose_references(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
     """Up to three comparable works of the track, the cleanest sound first."""
     trials = works_to_hear(works, silent=session.findings.silent_works(), limit=REFERENCE_TRIALS)
+    await recall_sounds(session, trials)
     ranked = [
         (-cleanliness(entry.sound), place, entry)
         for place, entry in enumerate(await hear(session, trials))
@@ -142,14 +141,14 @@ async def verify_music(
     Returns:
         The verdict with all compared pairs, and the representatives in the pairs' order.
     """
-    chosen = works_to_hear(works, silent=session.findings.silent_works(), limit=REPRESENTATIVES)
-    heard = await hear(session, chosen)
-    verdict = await asyncio.to_thread(
-        verify_group,
-        [entry.sound for entry in references],
-        [entry.sound for entry in heard],
-        limits=Limits(match_threshold=session.parameters.match_threshold),
-    )
+    heard = await hear(session, representatives(session, works))
+    with session.stopwatch.waiting("listening"):
+        verdict = await asyncio.to_thread(
+            verify_group,
+            [entry.sound for entry in references],
+            [entry.sound for entry in heard],
+            limits=Limits(match_threshold=session.parameters.match_threshold),
+        )
     return verdict, heard
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from pipelines.audio.sounds import Heard
 from pipelines.captures import Captures
 from pipelines.domain.coverage import SourceCoverage
 from pipelines.domain.errors import RunCancelledError
@@ -23,9 +24,18 @@ from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.pool import Candidate, Sighting
 from pipelines.domain.records import Track, UnavailableVideo, Video, VideoDetail
 from pipelines.runtime import Runtime
+from pipelines.scan.stopwatch import Stopwatch
 
 PROGRESS_EVERY_S = 0.5
 CANCEL_LOOK_EVERY_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class HeardWork:
+    """A work with its sound, or with the reason why it cannot be compared."""
+
+    video: Video
+    sound: Heard
 
 
 @dataclass(slots=True)
@@ -43,10 +53,13 @@ class Findings:
     comparisons: list[Comparison] = field(default_factory=list)
     sound_rows: list[dict[str, object]] = field(default_factory=list)
     sound_hashes: dict[str, str] = field(default_factory=dict)
+    references: list[HeardWork] = field(default_factory=list)
+    known_sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
     verified: dict[str, Comparison | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
     screened: set[str] = field(default_factory=set)
     scanned_authors: set[str] = field(default_factory=set)
+    authors_left: tuple[str, ...] = ()
     rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
     ledger: list[SourceCoverage] = field(default_factory=list)
     not_reached: list[str] = field(default_factory=list)
@@ -80,6 +93,7 @@ class ScanSession:
         self.document: dict[str, Any] = {}
         self.on_canceling: Callable[[], object] = lambda: None
         self.progress = job.progress
+        self.stopwatch = Stopwatch()
         self._saved_at = self._looked_at = self._begun_at = time.monotonic()
         self._cancelled = False
         self._runner = asyncio.Runner()

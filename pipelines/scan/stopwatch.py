@@ -1,0 +1,54 @@
+"""Where the time of a scan goes: waiting for upstream, listening, or our own work.
+
+Waits overlap; a moment counts as ours only when nothing is in flight.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+Kind = Literal["upstream", "listening"]
+
+
+class Stopwatch:
+    """Wall seconds of a scan. One event loop, so no lock."""
+
+    def __init__(self) -> None:
+        self._begun_at = time.monotonic()
+        self._in_flight: Counter[Kind] = Counter()
+        self._since: dict[Kind | None, float] = {}
+        self._spent: dict[Kind | None, float] = {"upstream": 0.0, "listening": 0.0, None: 0.0}
+
+    @contextmanager
+    def waiting(self, kind: Kind) -> Iterator[None]:
+        """The time of this block goes to `kind`."""
+        self._move(kind, +1)
+        try:
+            yield
+        finally:
+            self._move(kind, -1)
+
+    def seconds(self) -> dict[str, float]:
+        """Seconds with upstream in flight, with listening in flight, in total, and of our own."""
+        total = time.monotonic() - self._begun_at
+        return {
+            "upstream_s": round(self._spent["upstream"], 3),
+            "listening_s": round(self._spent["listening"], 3),
+            "own_s": round(max(0.0, total - self._spent[None]), 3),
+            "total_s": round(total, 3),
+        }
+
+    def _move(self, kind: Kind, step: int) -> None:
+        before_any, before = sum(self._in_flight.values()), self._in_flight[kind]
+        self._in_flight[kind] += step
+        self._edge(kind, before, self._in_flight[kind])
+        self._edge(None, before_any, before_any + step)
+
+    def _edge(self, key: Kind | None, before: int, after: int) -> None:
+        now = time.monotonic()
+        if before == 0 and after > 0:
+            self._since[key] = now
+        elif before > 0 and after == 0:
+            self._spent[key] += now - self._since.pop(key)
