@@ -117,7 +117,7 @@ def _unfinished(job: Document, stage: DemoStage) -> int:
         say("[yellow]cancelled[/]")
         return EXIT_INTERRUPTED
     show_document_error(job["error"])
-    stage.show_logs()
+    stage.show_logs("worker")
     return EXIT_FAILED
 
 

@@ -79,7 +79,9 @@ class ScanDisplay:
         if self._console.is_terminal:
             self._live.update(self._block(job, stage))
         elif stage != self._last_stage:
-            self._console.print(f"{monotonic() - self._begun_at:6.1f} s  {stage}  {counts_of(job)}")
+            self._console.print(
+                f"{monotonic() - self._begun_at:6.1f} s  {stage}  {counts_of(job)}", soft_wrap=True
+            )
         self._last_stage = stage
 
     def _block(self, job: Document, stage: str) -> Group:

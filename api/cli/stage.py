@@ -83,15 +83,15 @@ class DemoStage:
             StageError: Somebody is not.
         """
         for child in self._household.fallen():
-            self.show_logs()
+            self.show_logs(child.name)
             raise StageError(
                 f"the {child.name} of the demo has ended (exit code {child.exit_code()})",
                 hint="its last lines are above",
             )
 
-    def show_logs(self) -> None:
-        """The last lines of everybody, for a person who looks for the reason."""
-        for child in self._children:
+    def show_logs(self, name: str) -> None:
+        """The last lines of this one, for who looks for the reason."""
+        for child in (child for child in self._children if child.name == name):
             err.print(f"[dim]── {child.name}[/]\n{safe_lines(child.log_tail())}", soft_wrap=True)
 
     def _start(self, name: str, command: list[str]) -> None:

@@ -15,7 +15,11 @@ from api.report import wording
 from api.report.truth import Judgement
 from pipelines.domain.documents import Document
 
-CAPTION_LIMIT = 34
+CAPTION_LIMIT = 60
+LINK_WIDTH = 52
+VIDEO = 1  # place of the one column of HEADINGS that gives way
+HEADINGS = ("#", "video", "likes", "comments", "collects", "shares", "hot score")
+WIDE = 136  # columns that one line per video needs
 NAME_LIMIT = 16
 LINK_STYLES = {
     "exact_music_id": "blue",
@@ -44,7 +48,8 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
     if hidden > 0:
         console.print(f"[dim]… and {hidden:,} more[/]")
     if not result["count_satisfied"]:
-        console.print(f"[yellow]{safe(result['count_note_zh'])}[/]", soft_wrap=True)
+        asked = f"{result['requested_count']:,} were asked for"
+        console.print(f"[dim]{asked}; nothing is repeated or invented to fill the list[/]")
     print_ledger(console, result["coverage"])
 
 
@@ -55,18 +60,23 @@ def print_banner(console: Console) -> None:
 
 
 def print_ranking(console: Console, videos: list[Document]) -> None:
-    """One line per ranked video."""
+    """Every ranked video: on a narrow terminal link and evidence stand below the caption."""
+    is_wide = console.width >= WIDE
+    rows = [_cells(video, is_wide=is_wide) for video in videos]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("#", justify="right", style="dim")
-    table.add_column("video", no_wrap=True, overflow="ellipsis", ratio=3, min_width=20)
-    table.add_column("account", no_wrap=True, overflow="ellipsis", ratio=1, min_width=8)
-    for name in ("likes", "comments", "collects", "shares"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("hot score", justify="right", style="bold", no_wrap=True)
-    table.add_column("link", no_wrap=True)
-    table.add_column("evidence", no_wrap=True, overflow="ellipsis", style="dim")
-    for video in videos:
-        table.add_row(*_cells(video))
+    # rich would narrow every column alike; numbers must stay whole, only texts give way
+    widths = [max([len(name), *(len(row[at]) for row in rows)]) for at, name in enumerate(HEADINGS)]
+    taken = sum(widths) - widths[VIDEO] + 2 * len(widths) + (LINK_WIDTH if is_wide else 0)
+    for name, width in zip(HEADINGS, widths, strict=True):
+        if name == HEADINGS[VIDEO]:
+            room = max(20, console.width - taken)
+            table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=room)
+        else:
+            table.add_column(name, justify="right", no_wrap=True, min_width=width)
+    if is_wide:
+        table.add_column("link and evidence", no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
 
 
@@ -75,9 +85,8 @@ def print_ledger(console: Console, coverage: Mapping[str, Any]) -> None:
     console.print("[bold]What we saw, and why we stopped[/]")
     for source in coverage["sources"]:
         console.print(f"  • {safe(wording.source_sentence(source).en)}", soft_wrap=True)
-    if coverage.get("not_reached"):
-        left = wording.counted(len(coverage["not_reached"]), "thing")
-        console.print(f"  • {left} we meant to read were not reached.")
+    for words in wording.not_reached_sentences(coverage["not_reached"]):
+        console.print(f"  • {safe(words.en)}", soft_wrap=True)
     console.print(f"  [dim]{wording.NEVER_EVERYTHING.en}[/]")
 
 
@@ -111,19 +120,27 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
     console.print(table)
 
 
-def _cells(video: Document) -> list[str]:
+def _cells(video: Document, *, is_wide: bool) -> list[str]:
     statistics, author = video["statistics"], video["author"] or {}
-    kind = video["link_type"]
     caption = safe(video["desc"] or "—", limit=CAPTION_LIMIT)
-    return [
-        str(video["rank"]),
-        f"{caption} [dim]{safe(video['aweme_id'])}[/]",
-        safe(author.get("nickname") or "—", limit=NAME_LIMIT),
+    account = safe(author.get("nickname") or "—", limit=NAME_LIMIT)
+    what = f"{caption}\n[dim]{safe(video['aweme_id'])} · {account}[/]"
+    link = _link(video, is_wide=is_wide)
+    numbers = [
         *(_number(statistics[f"{name}_count"]) for name in ("digg", "comment", "collect", "share")),
         _number(video["hot_score"]),
-        f"[{LINK_STYLES.get(kind, 'white')}]{safe(wording.link_words(kind).en)}[/]",
-        safe(wording.evidence_words(video.get("evidence"))),
     ]
+    rank = str(video["rank"])
+    return [rank, what, *numbers, link] if is_wide else [rank, f"{what}\n{link}", *numbers]
+
+
+def _link(video: Document, *, is_wide: bool) -> str:
+    kind, evidence = video["link_type"], video.get("evidence")
+    words = f"[{LINK_STYLES.get(kind, 'white')}]{safe(wording.link_words(kind).en)}[/]"
+    if not evidence:
+        return words
+    tell = wording.evidence_words if is_wide else wording.short_evidence_words
+    return f"{words}\n[dim]{safe(tell(evidence))}[/]"
 
 
 def _number(value: int | None) -> str:

@@ -3,8 +3,10 @@ a title may hold escape sequences that move the cursor, or words in square brack
 reads as markup. Results go to stdout, everything said about them to stderr.
 """
 
+import os
+import sys
 import unicodedata
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import typer
 from rich.console import Console
@@ -30,8 +32,16 @@ INPUT_ERROR_TYPES = frozenset(
 )
 """Stable words of the error documents that mean: the caller has to change something."""
 
-out = Console(highlight=False)
-err = Console(highlight=False, stderr=True)
+PIPED_WIDTH = 140  # a pipe has no width; rich would squeeze tables into 80 columns
+
+
+def _console(stream: TextIO, *, stderr: bool) -> Console:
+    is_wide = not stream.isatty() and "COLUMNS" not in os.environ
+    return Console(highlight=False, stderr=stderr, width=PIPED_WIDTH if is_wide else None)
+
+
+out = _console(sys.stdout, stderr=False)
+err = _console(sys.stderr, stderr=True)
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _JOINERS = frozenset("\u200c\u200d")  # harmless, and needed by emoji and some scripts
@@ -52,7 +62,7 @@ def safe(text: object, *, limit: int | None = None) -> str:
 
 def say(message: str) -> None:
     """A remark for the person at the terminal; `message` may hold markup of our own."""
-    err.print(message)
+    err.print(message, soft_wrap=True)
 
 
 def show_error(kind: str, detail: object, hint: object | None = None) -> None:

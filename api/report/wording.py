@@ -2,7 +2,8 @@
 link types, verdicts. Terminal and report say the same. No numbers are made here.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ SURFACES: Mapping[str, Words] = {
     "music_info": Words("the track's own page", "音乐信息页"),
     "music_list": Words("the list of works under a music id", "音乐作品列表"),
     "author_posts": Words("first screens of authors", "作者主页首屏"),
+    "user_posts": Words("first screens of authors", "作者主页首屏"),
+    "user_page": Words("profile pages of authors", "作者主页"),
     "hashtag_list": Words("first screens of hashtags", "话题首屏"),
     "video_detail": Words("public video detail pages", "公开作品详情页"),
     "sound": Words("sound streams", "音频流"),
@@ -31,6 +34,8 @@ STOPS: Mapping[str, Words] = {
     "completed": Words("everything we asked for was read", "要读的都已读完"),
     "exhausted": Words("nothing more was shown", "平台没有更多内容"),
     "no_more": Words("nothing more was shown", "平台没有更多内容"),
+    "no_new_items": Words("the next page showed nothing new", "下一页没有新内容"),
+    "page_limit": Words("we read only the first screen of each", "每个来源只读首屏"),
     "limit_reached": Words("our own limit was reached", "达到本次任务的上限"),
     "candidate_limit": Words("the candidate pool was full", "候选池已满"),
     "cursor_stalled": Words("the list repeated itself instead of going on", "翻页停滞"),
@@ -51,6 +56,10 @@ STOPS: Mapping[str, Words] = {
     "upstream_unreachable": Words("the platform could not be reached", "平台无法访问"),
     "upstream_budget_spent": Words("our own daily request budget was used up", "每日预算用尽"),
     "audio_unavailable": Words("no sound could be read", "无法读取音频"),
+}
+
+NOT_READ: Mapping[str, Words] = {
+    "not_available_in_this_release": Words("this release does not read it yet", "此版本尚未读取"),
 }
 
 LINKS: Mapping[str, Words] = {
@@ -95,6 +104,25 @@ def source_sentence(source: Mapping[str, Any]) -> Words:
     )
 
 
+def not_reached_sentences(names: Iterable[str]) -> list[Words]:
+    """What a scan meant to read and did not: `surface:reason` in words, `surface:id` counted."""
+    parts = [name.partition(":") for name in names]
+    counts = Counter(surface for surface, _, what in parts if what not in NOT_READ)
+    reasons = [(surface, NOT_READ[what]) for surface, _, what in parts if what in NOT_READ]
+    return [
+        *(_about(surface, reason) for surface, reason in reasons),
+        *(
+            _about(surface, Words(f"{number:,} not reached", f"{number:,} 项未读取"))
+            for surface, number in counts.items()
+        ),
+    ]
+
+
+def _about(surface: str, what: Words) -> Words:
+    words = surface_words(surface)
+    return Words(f"{words.en[0].upper()}{words.en[1:]}: {what.en}.", f"{words.zh}: {what.zh}。")
+
+
 def counted(number: int, noun: str) -> str:
     """`1 page`, `2 pages`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -105,10 +133,18 @@ def evidence_words(evidence: Mapping[str, Any] | None) -> str:
     if not evidence:
         return "—"
     return (
-        f"{evidence.get('segment') or '?'} · score {_figure(evidence.get('score'))} · "
+        f"{evidence.get('segment') or '?'} {_figure(evidence.get('overlap_s'), 0)} s · "
+        f"score {_figure(evidence.get('score'))} · "
         f"chroma {_figure(evidence.get('chroma_distance'))} · "
-        f"mfcc {_figure(evidence.get('mfcc_distance'))} · "
-        f"{_figure(evidence.get('overlap_s'), 1)} s"
+        f"mfcc {_figure(evidence.get('mfcc_distance'))}"
+    )
+
+
+def short_evidence_words(evidence: Mapping[str, Any]) -> str:
+    """The same for a narrow place: score, chroma and MFCC distance."""
+    return (
+        f"{_figure(evidence.get('score'))} · c {_figure(evidence.get('chroma_distance'))} · "
+        f"m {_figure(evidence.get('mfcc_distance'))}"
     )
 
 

@@ -1,0 +1,56 @@
+"""`sametrack init` writes a first `.env`."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from api.cli.init import to_env
+from api.cli.main import app
+from api.settings import ApiSettings
+
+runner = CliRunner()
+
+
+def test_init_writes_a_file_that_only_its_owner_can_read(tmp_path: Path):
+    path = tmp_path / ".env"
+    answer = runner.invoke(app, ["init", "--file", str(path), "--profile", "public"])
+    assert answer.exit_code == 0
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_init_writes_is_read_back_as_given(tmp_path: Path):
+    path, home = tmp_path / ".env", str(tmp_path / "a home # with signs")
+    runner.invoke(app, ["init", "--file", str(path), "--data-home", home])
+    settings = ApiSettings(_env_file=path)
+    assert settings.profile == "sandbox"
+    assert settings.data_home == Path(home)
+    assert settings.own_api_token is not None
+
+
+def test_two_tokens_are_never_the_same(tmp_path: Path):
+    for name in ("a", "b"):
+        runner.invoke(app, ["init", "--file", str(tmp_path / name)])
+    assert (tmp_path / "a").read_text() != (tmp_path / "b").read_text()
+
+
+def test_init_never_overwrites_unasked(tmp_path: Path):
+    path = tmp_path / ".env"
+    path.write_text("PROFILE=public\n")
+    answer = runner.invoke(app, ["init", "--file", str(path)])
+    assert answer.exit_code == 2
+    assert path.read_text() == "PROFILE=public\n"
+    assert runner.invoke(app, ["init", "--file", str(path), "--force"]).exit_code == 0
+    assert "sandbox" in path.read_text()
+
+
+@pytest.mark.parametrize("profile", ["nowhere", "a\nOWN_API_TOKEN=x", ""])
+def test_an_unknown_profile_is_refused_or_asked_for(tmp_path: Path, profile: str):
+    path = tmp_path / ".env"
+    answer = runner.invoke(app, ["init", "--file", str(path), "--profile", profile])
+    assert (answer.exit_code, path.exists()) == ((0, True) if not profile else (2, False))
+
+
+def test_without_a_token_the_line_is_a_remark():
+    assert "\n# OWN_API_TOKEN=" in to_env(profile="sandbox", data_home="x", token=None)
