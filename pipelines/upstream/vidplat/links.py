@@ -1,7 +1,7 @@
 """Links of the platform in free text. Pure: hosts are handed in, nothing is fetched.
 
-A link ends at the first character that a link cannot hold, so emoji and full-width marks right
-after it do no harm.
+A link ends at the first character that links of the platform do not hold, so emoji, brackets and
+full-width marks right after it do no harm.
 """
 
 import re
@@ -18,8 +18,8 @@ MAX_TEXT_LENGTH = 10_000
 _LINK = re.compile(
     r"(?<![A-Za-z0-9.@_-])(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,15})://)?"
     r"(?P<host>[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8})(?::[0-9]{1,5})?(?![\\@:])"
-    r"(?P<path>(?:/[A-Za-z0-9._~%!$&'()*+,;=:@/-]*)?)"
-    r"(?:\?(?P<query>[A-Za-z0-9._~%!$&'()*+,;=:@/?\[\]-]*))?",
+    r"(?P<path>(?:/[A-Za-z0-9._~%$&+=:@/-]*)?)"
+    r"(?:\?(?P<query>[A-Za-z0-9._~%$&+=:@/?\[\]-]*))?",
     re.ASCII,
 )
 _ID = re.compile(r"[0-9]{5,30}", re.ASCII)
@@ -68,12 +68,12 @@ def find_target(text: str, hosts: LinkHosts) -> LinkTarget | None:
 
 
 def _read(host: str, path: str, query: str, hosts: LinkHosts) -> LinkTarget | None:
-    segments = [segment for segment in path.split("/") if segment]
+    segments = [segment for segment in path.rstrip(".:").split("/") if segment]
     if host_matches(host, hosts.short):
         return _short(host, segments, hosts)
     if not host_matches(host, hosts.share) or hosts.gone_query in query:
         return None
-    return _named(segments, {name: values[0] for name, values in parse_qs(query).items()})
+    return _named(segments, {name: values[0] for name, values in parse_qs(query.rstrip(".:")).items()})
 
 
 def _short(host: str, segments: list[str], hosts: LinkHosts) -> LinkTarget | None:

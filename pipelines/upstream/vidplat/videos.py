@@ -104,7 +104,8 @@ def _video(
     aweme_id = item.must_id("aweme_id")
     video = item.node("video") or Node({}, item.surface, f"{item.path}.video")
     images = len(item.items("images"))
-    has_form = item.has("video") or item.has("images")
+    # A photo post has no length, and a trimmed item may leave out its pictures.
+    is_video = not images and (item.has("images") or video.whole("duration"))
     return Video(
         aweme_id=aweme_id,
         surface=seen.surface,
@@ -112,7 +113,7 @@ def _video(
         desc=item.text("desc"),
         create_time=item.whole("create_time") or None,
         share_url=seen.link_of(aweme_id),
-        media_type=("photo" if images else "video") if has_form else None,
+        media_type="photo" if images else "video" if is_video else None,
         is_top=item.flag("is_top"),
         author=author,
         music=_music(item.node("music")),

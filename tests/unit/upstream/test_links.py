@@ -1,0 +1,96 @@
+"""Links are found in pasted prose, whatever stands around them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.upstream.vidplat.links import LinkTarget
+
+ID = "7361234567890123456"
+SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
+SANDBOX = load_profile("sandbox", sandbox_port=8790)
+SHORT = "http://v.vidplat.localhost/iRx_9-kP/"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "found"),
+    [
+        (f"share.vidplat.localhost/share/video/{ID}/", "video", ID),
+        (f"share.vidplat.localhost/share/note/{ID}/?x=1", "video", ID),
+        (f"share.vidplat.localhost/share/slides/{ID}", "video", ID),
+        (f"share.vidplat.localhost/share/music/{ID}/", "music", ID),
+        (f"share.vidplat.localhost/share/music/?music_id={ID}", "music", ID),
+        (f"share.vidplat.localhost/share/challenge/{ID}/", "hashtag", ID),
+        (f"share.vidplat.localhost/share/challenge/detail/{ID}", "hashtag", ID),
+        (f"share.vidplat.localhost/share/user/{SEC}", "user", SEC),
+        (f"share.vidplat.localhost/share/user/98765?u=1&sec_uid={SEC}", "user", SEC),
+        (f"www.vidplat.localhost/video/{ID}", "video", ID),
+        (f"www.vidplat.localhost/note/{ID}", "video", ID),
+        (f"www.vidplat.localhost/music/{ID}", "music", ID),
+        (f"www.vidplat.localhost/user/{SEC}", "user", SEC),
+        (f"www.vidplat.localhost/user/{SEC}?modal_id={ID}", "video", ID),
+        (f"www.vidplat.localhost/challenge/detail/{ID}", "hashtag", ID),
+        (f"www.vidplat.localhost/jingxuan?modal_id={ID}", "video", ID),
+        (f"www.vidplat.localhost/?modal_id={ID}", "video", ID),
+        (f"www.vidplat.localhost/m/video/{ID}", "video", ID),
+        (f"WWW.VidPlat.LocalHost:8790/video/{ID}", "video", ID),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["https://", "http://", "HTTPS://", ""])
+def test_every_form_of_link_is_read(
+    scheme: str, path: str, kind: str, found: str, profile: Profile
+) -> None:
+    target = profile.find_target(scheme + path)
+    assert target == LinkTarget(kind, found)  # type: ignore[arg-type]  # a kind of the table
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "7.43 复制打开看看【某某创作的《晚风》】https://v.vidplat.localhost/iRx_9-kP/，快来听听！",
+        "https://v.vidplat.localhost/iRx_9-kP/🌊🌊",
+        "听这个：https://v.vidplat.localhost/iRx_9-kP/。",
+        "(https://v.vidplat.localhost/iRx_9-kP)",
+        "看看https://v.vidplat.localhost/iRx_9-kP/ 05/12 h@o.qr",
+        "v.vidplat.localhost/iRx_9-kP/",
+        "https://other.example/x https://v.vidplat.localhost/iRx_9-kP/",
+        "https://v.vidplat.localhost/iRx_9-kP/！！！\nsecond line",
+        "See https://v.vidplat.localhost/iRx_9-kP.",
+        "'https://v.vidplat.localhost/iRx_9-kP', and so on",
+        "<https://v.vidplat.localhost/iRx_9-kP/>",
+    ],
+)
+def test_short_link_is_found_in_prose(prose: str, profile: Profile) -> None:
+    assert profile.find_target(prose) == LinkTarget("short", "iRx_9-kP", SHORT)
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "nothing here",
+        f"https://evil.example/share/video/{ID}/",
+        f"https://www.vidplat.localhost.evil.example/video/{ID}",
+        f"https://evil-www.vidplat.localhost/video/{ID}",
+        f"https://www.vidplat.localhost@evil.example/video/{ID}",
+        f"https://user@www.vidplat.localhost/video/{ID}",
+        f"https://www.vidplat.localhost\\@evil.example/video/{ID}",
+        f"javascript://www.vidplat.localhost/video/{ID}",
+        "https://www.vidplat.localhost/video/123",
+        "https://www.vidplat.localhost/video/" + "1" * 31,
+        "https://www.vidplat.localhost/video/１２３４５６７",
+        "https://www.vidplat.localhost/video/",
+        "https://www.vidplat.localhost/user/98765432109",
+        "https://v.vidplat.localhost/",
+        "https://share.vidplat.localhost/share/mix/7361234567890123456/",
+        f"https://www.vidplat.localhost/jingxuan?previous_page=web_video_404_link&modal_id={ID}",
+    ],
+)
+def test_what_names_nothing_of_ours_is_no_target(foreign: str, profile: Profile) -> None:
+    assert profile.find_target(foreign) is None
+
+
+@given(before=st.text(max_size=40), after=st.text(max_size=40))
+def test_a_link_survives_whatever_text_stands_around_it(before: str, after: str) -> None:
+    text = f"{before} https://www.vidplat.localhost/music/{ID} {after}"
+    assert SANDBOX.find_target(text) is not None

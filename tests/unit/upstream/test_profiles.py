@@ -1,0 +1,69 @@
+"""Platform profiles are typed, complete and honest about where they lead."""
+
+from pathlib import Path
+
+import pytest
+
+from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
+from pipelines.upstream.profiles import KNOWN, load_profile
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  "])
+def test_no_profile_chosen_is_said_so(nothing: str | None) -> None:
+    with pytest.raises(ProfileNotChosenError) as caught:
+        load_profile(nothing, sandbox_port=8790)
+    assert "sandbox" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_profile_is_valid_and_named_after_its_file(name: str) -> None:
+    assert load_profile(name, sandbox_port=8790).name == name
+
+
+def test_sandbox_is_plain_http_on_its_port_and_marked_as_a_demo() -> None:
+    sandbox = load_profile("sandbox", sandbox_port=9999)
+    assert sandbox.address("music_info").startswith("http://share.vidplat.localhost:9999/")
+    assert sandbox.is_demo
+
+
+def test_public_is_https_with_no_pin_and_the_polite_rate() -> None:
+    public = load_profile("public", sandbox_port=8790)
+    assert public.address("music_info").startswith("https://")
+    assert (public.pins, public.is_demo) == ({}, False)
+    assert (public.rate.per_second, public.rate.burst, public.rate.parallel) == (2.0, 5, 4)
+
+
+def _changed(tmp_path: Path, old: str, new: str) -> Path:
+    text = (Path(load_profile.__code__.co_filename).parent / "public.toml").read_text("utf-8")
+    assert old in text
+    path = tmp_path / "own.toml"
+    path.write_text(text.replace(old, new), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ('scheme = "https"', 'scheme = "gopher"', "scheme"),
+        ("parallel = 4", "parallel = 0", "rate.parallel"),
+        ("per_second = 2.0", 'per_second = 2.0\nspeed = "fast"', "rate.speed"),
+        ('name = "public"', 'name = "../up"', "name"),
+        ('video_page = "/share', 'video_page = "http://evil/share', "paths.video_page"),
+    ],
+)
+def test_invalid_profile_names_the_field(tmp_path: Path, old: str, new: str, where: str) -> None:
+    with pytest.raises(InvalidParameterError, match=where):
+        load_profile(_changed(tmp_path, old, new), sandbox_port=8790)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1"])
+def test_only_the_sandbox_may_name_loopback(tmp_path: Path, address: str) -> None:
+    pins = f'[pins]\n"a.example.com" = "{address}"\n[rate]'
+    with pytest.raises(InvalidParameterError, match="not a public address"):
+        load_profile(_changed(tmp_path, "[rate]", pins), sandbox_port=8790)
+
+
+def test_missing_file_is_named_without_its_folder(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameterError) as caught:
+        load_profile(tmp_path / "nowhere.toml", sandbox_port=8790)
+    assert str(tmp_path) not in caught.value.detail
