@@ -90,8 +90,14 @@ async def _framework_error(request: Request, error: HTTPException) -> Response:
     return failure(request.scope, to_fault(error.status_code), headers=error.headers)
 
 
+async def _unforeseen(request: Request, _error: Exception) -> Response:
+    """The outermost layer logs it: the framework raises it again after this answer."""
+    return failure(request.scope, SametrackError("The service met an error it did not foresee"))
+
+
 _HANDLERS: dict[int | type[Exception], Handler] = {
     SametrackError: _known_error,
     RequestValidationError: _invalid,
     HTTPException: _framework_error,
+    Exception: _unforeseen,
 }

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
+from api.errors import ANSWERS
 from api.schemas.examples import EXAMPLES
 
 OPENAPI_VERSION = "3.1.0"
@@ -25,6 +26,8 @@ SECURITY_SCHEMES = {
 }
 OPTIONAL_TOKEN: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}, {}]
 PROTECTED = "/api/"
+_INVALID = str(ANSWERS["invalid_video_ids"].status)
+_FRAMEWORK_SHAPES = ("HTTPValidationError", "ValidationError")
 
 
 def describe(app: FastAPI) -> None:
@@ -59,6 +62,8 @@ def _build(app: FastAPI) -> dict[str, Any]:
         routes=app.routes,
     )
     document["components"]["securitySchemes"] = SECURITY_SCHEMES
+    for name in _FRAMEWORK_SHAPES:
+        document["components"]["schemas"].pop(name, None)
     for path, operations in document["paths"].items():
         for operation in operations.values():
             _complete(operation, is_protected=path.startswith(PROTECTED))
@@ -66,6 +71,8 @@ def _build(app: FastAPI) -> dict[str, Any]:
 
 
 def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:
+    if _FRAMEWORK_SHAPES[0] in str(operation["responses"].get(_INVALID)):
+        del operation["responses"][_INVALID]  # the framework's own answer, which is never given
     operation["security"] = OPTIONAL_TOKEN if is_protected else []
     examples = EXAMPLES.get(operation["operationId"], {})
     for parameter in operation.get("parameters", []):

@@ -26,7 +26,7 @@ router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query)])
 writing = APIRouter(tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(no_query)])
 extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
 
-JobId = Annotated[str, Path(description="id of a collection job", max_length=64)]
+JobId = Annotated[str, Path(description="id of a collection job")]
 
 
 @writing.post(JOBS_PATH, response_model=None, responses=CREATE_JOB_ANSWERS)

@@ -1,0 +1,316 @@
+"""Endpoints 5, 7 and 8 in the strict same-track mode, and our list of jobs."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from api.schemas.result import HotVideosAnswer, JobDocument, JobList
+from api.schemas.shape import Envelope
+from pipelines.domain.documents import Document
+from pipelines.domain.jobs import Progress
+from pipelines.domain.parameters import ScanParameters
+
+ROOT = "/api/v1/vidplat/app/v3"
+HOT = f"{ROOT}/fetch_music_hot_videos"
+JOBS = f"{ROOT}/music_collection_jobs"
+MUSIC_ID = "7300000000000000001"
+
+
+def ask(client: TestClient, **body: Any) -> Any:
+    return client.post(JOBS, json={"input": MUSIC_ID, **body})
+
+
+def test_a_new_scan_is_accepted_with_where_to_poll(client: TestClient) -> None:
+    answer = ask(client)
+    data = answer.json()["data"]
+    assert answer.status_code == 202
+    assert data["status"] == "queued"
+    assert data["poll_url"] == answer.headers["location"] == f"{JOBS}/{data['job_id']}"
+    assert int(answer.headers["retry-after"]) >= 1
+    assert data["is_demo_data"] is True
+    JobDocument.model_validate(data)
+
+
+def test_the_get_form_starts_the_same_job(client: TestClient) -> None:
+    first = ask(client, count=10)
+    second = client.get(HOT, params={"url": MUSIC_ID, "count": 10})
+    assert second.status_code == 202
+    assert second.json()["data"]["job_id"] == first.json()["data"]["job_id"]
+
+
+@pytest.mark.parametrize("name", ["input", "music_id", "url"])
+def test_the_input_has_three_names(client: TestClient, name: str) -> None:
+    answer = client.post(JOBS, json={name: f" look: https://vidplat.example/music/{MUSIC_ID} 🎵"})
+    assert answer.status_code == 202
+    assert answer.json()["data"]["music_id"] == MUSIC_ID
+    assert answer.json()["params"]["input"].endswith("🎵")
+
+
+def test_an_equal_request_joins_and_another_one_does_not(client: TestClient) -> None:
+    first, twin, other = ask(client), ask(client, refresh=True), ask(client, match_threshold=0.7)
+    assert first.json()["data"]["job_id"] == twin.json()["data"]["job_id"]
+    assert first.json()["data"]["job_id"] != other.json()["data"]["job_id"]
+
+
+def test_params_are_what_the_service_understood(client: TestClient) -> None:
+    params = client.get(HOT, params={"url": MUSIC_ID, "candidate_limit": "200"}).json()["params"]
+    assert params["music_id"] == MUSIC_ID
+    assert params["candidate_limit"] == params["search_candidate_limit"] == 200
+    assert "url" not in params
+
+
+def test_a_stored_result_is_the_completed_job_of_the_run_that_made_it(
+    service: Any, client: TestClient
+) -> None:
+    job = service.stored()
+    answer = ask(client, count=5, sort_by="oldest")
+    data = answer.json()["data"]
+    assert (answer.status_code, data["status"], data["job_id"]) == (200, "completed", job.job_id)
+    assert [video["rank"] for video in data["result"]["aweme_list"]] == [1, 2, 3, 4, 5]
+    assert data["result"]["aweme_list"][0]["create_time"] == 1_700_000_000
+    JobDocument.model_validate(data)
+
+
+def test_the_get_form_answers_the_stored_ranking_itself(service: Any, client: TestClient) -> None:
+    job = service.stored()
+    answer = client.get(HOT, params={"music_id": MUSIC_ID, "count": 3})
+    assert answer.status_code == 200
+    found = Envelope[HotVideosAnswer].model_validate(answer.json()).data
+    assert (found.job_id, found.returned_count, found.count_satisfied) == (job.job_id, 3, True)
+    assert found.aweme_list[0].hot_score == 39_000 + 4 * 39 + 3 * 39 + 8
+    assert found.aweme_list[0].evidence is not None
+    assert found.coverage_complete is False
+
+
+def test_a_link_that_was_followed_before_finds_the_stored_result(
+    service: Any, client: TestClient
+) -> None:
+    service.stored()
+    service.control.remember_link("https://s.example/abc", "music", MUSIC_ID, ttl_s=60)
+    assert ask(client, input="https://s.example/abc").status_code == 200
+    assert ask(client, input="https://s.example/other").status_code == 202
+
+
+@pytest.mark.parametrize(
+    "body", [{"refresh": True}, {"candidate_limit": 500}, {"count": 41}, {"verify_audio": False}]
+)
+def test_a_request_for_more_starts_a_scan(
+    service: Any, client: TestClient, body: dict[str, Any]
+) -> None:
+    service.stored()
+    assert ask(client, **body).status_code == 202
+
+
+def test_an_old_result_starts_a_scan(service: Any, client: TestClient) -> None:
+    service.stored()
+    service.now += timedelta(hours=6, seconds=1)
+    assert ask(client).status_code == 202
+
+
+def test_a_shortfall_is_a_success_that_says_so(
+    service: Any, client: TestClient, make_result: Callable[..., Document]
+) -> None:
+    service.stored(make_result(4, ended=True))
+    found = ask(client).json()["data"]["result"]
+    assert (found["count_satisfied"], found["returned_count"]) == (False, 4)
+    assert "4" in found["count_note_zh"]
+
+
+def test_a_job_shows_its_progress_then_its_result(
+    service: Any, client: TestClient, make_result: Callable[..., Document]
+) -> None:
+    job_id = ask(client).json()["data"]["job_id"]
+    service.control.claim("worker")
+    service.control.save_progress(job_id, Progress(candidate_pool_count=7))
+    running = client.get(f"{JOBS}/{job_id}")
+    assert running.json()["data"]["status"] == "running"
+    assert running.json()["data"]["progress"]["candidate_pool_count"] == 7
+    assert "retry-after" in running.headers
+    service.complete(job_id, make_result(40))
+    done = client.get(f"{JOBS}/{job_id}")
+    assert done.json()["data"]["result"]["returned_count"] == 30
+    assert "retry-after" not in done.headers
+    JobDocument.model_validate(done.json()["data"])
+
+
+def test_a_failed_job_names_its_error(service: Any, client: TestClient) -> None:
+    job_id = ask(client).json()["data"]["job_id"]
+    error = {
+        "type": "upstream_verification", "detail": "asked", "hint": None, "retry_after": None,
+        "upstream": {"surface": "music_list", "reason": "captcha", "status": 200},
+    }  # fmt: skip
+    service.control.claim("worker")
+    service.control.finish(job_id, "failed", error=error)
+    answer = client.get(f"{JOBS}/{job_id}")
+    assert answer.status_code == 200
+    found = JobDocument.model_validate(answer.json()["data"])
+    assert found.error is not None
+    assert (found.error.type, found.result) == ("upstream_verification", None)
+    assert found.error.hint
+
+
+def test_a_completed_job_whose_result_is_lost_says_so(service: Any, client: TestClient) -> None:
+    job = service.stored()
+    service.results.clear()
+    answer = client.get(f"{JOBS}/{job.job_id}")
+    assert answer.status_code == 503
+    assert answer.json()["data"]["error"]["type"] == "warehouse_unavailable"
+
+
+def test_a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked(
+    service: Any, client: TestClient
+) -> None:
+    queued = ask(client).json()["data"]["job_id"]
+    assert client.delete(f"{JOBS}/{queued}").json()["data"]["status"] == "cancelled"
+    running = ask(client).json()["data"]["job_id"]
+    service.control.claim("worker")
+    data = client.delete(f"{JOBS}/{running}").json()["data"]
+    assert (data["status"], data["cancel_requested"]) == ("running", True)
+
+
+def test_cancelling_what_has_ended_says_so_and_changes_nothing(
+    service: Any, client: TestClient
+) -> None:
+    job = service.stored()
+    answer = client.delete(f"{JOBS}/{job.job_id}")
+    assert answer.status_code == 200
+    assert answer.json()["data"]["notes"][0]["type"] == "already_finished"
+    assert answer.json()["data"]["status"] == "completed"
+    assert service.control.job(job.job_id) == job
+    assert client.get(f"{JOBS}/{job.job_id}").json()["data"]["notes"] == []
+
+
+@pytest.mark.parametrize(
+    "job_id", ["none", "00000000-0000-0000-0000-000000000000", "%00", "a" * 300, "..%2f", "%ff"]
+)
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_a_job_that_is_not_there_is_not_found(client: TestClient, method: str, job_id: str) -> None:
+    answer = client.request(method, f"{JOBS}/{job_id}")
+    assert answer.status_code == 404
+    assert answer.json()["data"]["error"]["type"] in {"job_not_found", "not_found"}
+
+
+def test_a_job_whose_retention_is_over_is_not_found(service: Any, client: TestClient) -> None:
+    job = service.stored()
+    service.now += timedelta(days=31)
+    assert client.get(f"{JOBS}/{job.job_id}").status_code == 404
+
+
+def test_a_reader_who_has_it_already_gets_304(service: Any, client: TestClient) -> None:
+    job = service.stored()
+    first = client.get(f"{JOBS}/{job.job_id}")
+    known = {"If-None-Match": first.headers["etag"]}
+    again = client.get(f"{JOBS}/{job.job_id}", headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get(HOT, params={"music_id": MUSIC_ID}, headers=known).status_code == 200
+
+
+def test_a_small_candidate_limit_is_noted(client: TestClient) -> None:
+    assert (
+        ask(client, candidate_limit=15).json()["data"]["notes"][0]["type"] == "low_candidate_limit"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({}, "missing_parameter"),
+        ({"input": "https://evil.example/music/7300000000000000001"}, "invalid_music_input"),
+        ({"input": "1" * 31}, "invalid_music_input"),
+        ({"input": "1234"}, "invalid_music_input"),
+        ({"input": "just words"}, "invalid_music_input"),
+        ({"input": "https://vidplat.example/user/MS4w"}, "invalid_music_input"),
+        ({"input": MUSIC_ID, "url": "12345"}, "invalid_parameter"),
+        ({"input": 7300000000000000001}, "invalid_parameter"),
+        ({"input": MUSIC_ID, "candidat_limit": 15}, "unknown_parameter"),
+        ({"input": MUSIC_ID, "count": 0}, "invalid_parameter"),
+        ({"input": MUSIC_ID, "viral_threshold": 10**25}, "invalid_parameter"),
+        ({"input": MUSIC_ID, "viral_only": 1}, "invalid_parameter"),
+        ({"input": "\ud800"}, "invalid_parameter"),
+        ({"search_only": True}, "missing_parameter"),
+        ({"keyword": "Paper Boats"}, "invalid_parameter"),
+        ([], "invalid_parameter"),
+        ("text", "invalid_parameter"),
+        (None, "invalid_parameter"),
+    ],
+)
+def test_bad_bodies_are_400_with_what_to_do(
+    service: Any, client: TestClient, body: object, kind: str
+) -> None:
+    content = json.dumps(body).encode()
+    answer = client.post(JOBS, content=content, headers={"content-type": "application/json"})
+    error = answer.json()["data"]["error"]
+    assert (answer.status_code, error["type"]) == (400, kind)
+    assert error["detail"]
+    assert error["hint"]
+    assert service.control.jobs(limit=1) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("", "missing_parameter"),
+        ("music_id=1234", "invalid_music_input"),
+        (f"music_id={MUSIC_ID}&cuont=3", "unknown_parameter"),
+        (f"music_id={MUSIC_ID}&count=3&count=4", "invalid_parameter"),
+        (f"music_id={MUSIC_ID}&count=３", "invalid_parameter"),
+        (f"music_id={MUSIC_ID}&count=%2B3", "invalid_parameter"),
+        (f"music_id={MUSIC_ID}&sort_by=hottest", "invalid_parameter"),
+        (f"music_id={MUSIC_ID}&input={MUSIC_ID}", "unknown_parameter"),
+        ("music_id=%FF%FE", "invalid_music_input"),
+        ("music_id=%00", "invalid_parameter"),
+    ],
+)
+def test_bad_queries_are_400_with_what_to_do(client: TestClient, query: str, kind: str) -> None:
+    answer = client.get(f"{HOT}?{query}")
+    assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (400, kind)
+
+
+def test_a_misspelt_name_is_told_the_nearest(client: TestClient) -> None:
+    answer = client.get(HOT, params={"music_id": MUSIC_ID, "candidate_limt": "20"})
+    assert "`candidate_limit`" in answer.json()["data"]["error"]["hint"]
+
+
+def test_a_full_disk_takes_no_new_scan_but_answers_what_is_stored(
+    service: Any, client: TestClient
+) -> None:
+    service.has_room = False
+    answer = ask(client)
+    assert answer.status_code == 503
+    assert answer.json()["data"]["error"]["type"] == "capacity_exhausted"
+    service.stored()
+    assert ask(client).status_code == 200
+
+
+def test_another_provider_runs_no_scans(service: Any) -> None:
+    service.provider = "browser-public"
+    answer = ask(service.client())
+    assert answer.status_code == 501
+    assert answer.json()["data"]["error"]["type"] == "provider_unsupported"
+
+
+def test_the_keyword_mode_says_that_it_comes_later(client: TestClient) -> None:
+    answer = client.post(JOBS, json={"keyword": "Paper Boats", "search_only": True})
+    assert answer.status_code == 501
+    assert answer.json()["data"]["error"]["type"] == "provider_unsupported"
+
+
+def test_jobs_are_listed_newest_first(service: Any, client: TestClient) -> None:
+    service.stored(parameters=ScanParameters(count=7))
+    service.now += timedelta(seconds=1)
+    newest = ask(client, refresh=True).json()["data"]["job_id"]
+    answer = client.get("/api/v1/sametrack/jobs")
+    found = Envelope[JobList].model_validate(answer.json()).data
+    assert found.jobs[0].job_id == newest
+    assert [job.result for job in found.jobs] == [None, None]
+    queued = client.get("/api/v1/sametrack/jobs", params={"status": "queued", "limit": 1})
+    assert queued.json()["data"]["returned_count"] == 1
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=201", "status=done", "page=2"])
+def test_a_bad_list_query_is_400(client: TestClient, query: str) -> None:
+    assert client.get(f"/api/v1/sametrack/jobs?{query}").status_code == 400

@@ -1,0 +1,86 @@
+"""The API description: complete, and changed on purpose only."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from api.errors import ANSWERS
+from pipelines.domain.parameters import PARAMETERS, Parameter
+
+HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
+JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
+
+
+@pytest.fixture
+def document(client: TestClient) -> Any:
+    return client.get("/openapi.json").json()
+
+
+def test_the_document_is_as_reviewed(document: Any, snapshot: SnapshotAssertion) -> None:
+    assert document == snapshot.use_extension(JSONSnapshotExtension)
+
+
+def test_it_says_what_it_is(document: Any) -> None:
+    assert document["openapi"] == "3.1.0"
+    assert (document["info"]["title"], document["info"]["version"]) == ("Sametrack", "2.0.0")
+    assert {scheme["type"] for scheme in document["components"]["securitySchemes"].values()} == {
+        "http",
+        "apiKey",
+    }
+
+
+def operations(document: Any) -> list[tuple[str, str, Any]]:
+    return [
+        (path, method, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if path.startswith("/api/")
+    ]
+
+
+def test_every_operation_is_described_and_declares_the_token(document: Any) -> None:
+    for path, _, operation in operations(document):
+        assert operation["summary"], path
+        assert operation["description"], path
+        assert operation["tags"], path
+        assert {"bearer": []} in operation["security"]
+        assert {"apiKey": []} in operation["security"]
+
+
+def test_every_failure_of_every_operation_is_documented_by_its_type(document: Any) -> None:
+    for path, _, operation in operations(document):
+        assert {"401", "403", "421", "500"} <= set(operation["responses"]), path
+        for status, answer in operation["responses"].items():
+            named = [name for name in ANSWERS if f"`{name}`" in answer["description"]]
+            assert {str(ANSWERS[name].status) for name in named} <= {status}
+            assert named or int(status) < 400
+
+
+def test_our_own_operations_are_marked(document: Any) -> None:
+    for path, _, operation in operations(document):
+        assert operation.get("x-extension", False) == path.startswith("/api/v1/sametrack/")
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=lambda parameter: parameter.name)
+def test_limits_of_query_and_body_are_those_of_the_table(
+    document: Any, parameter: Parameter
+) -> None:
+    query = {entry["name"]: entry for entry in document["paths"][HOT]["get"]["parameters"]}
+    body = document["components"]["schemas"]["JobBody"]["properties"]
+    for schema in (query[parameter.name]["schema"], body[parameter.name]):
+        numeric = next((kind for kind in schema.get("anyOf", []) if "minimum" in kind), schema)
+        assert schema.get("default") == parameter.default
+        assert numeric.get("minimum") == parameter.minimum
+        assert numeric.get("enum", []) == list(parameter.choices)
+        assert parameter.maximum in {None, numeric.get("maximum")}
+
+
+def test_the_examples_run_as_they_stand(document: Any, client: TestClient) -> None:
+    body = document["paths"][JOBS]["post"]["requestBody"]["content"]["application/json"]["example"]
+    assert client.post(JOBS, json=body).status_code == 202
+    query = document["paths"][HOT]["get"]["parameters"]
+    given = {entry["name"]: entry["example"] for entry in query if "example" in entry}
+    assert client.get(HOT, params=given).status_code == 202

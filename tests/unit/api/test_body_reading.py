@@ -1,0 +1,82 @@
+"""Bodies are one unambiguous JSON document, declared as such."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.body import check_content_type, parse_json
+from api.errors import MalformedJsonError, UnsupportedMediaTypeError
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@given(VALUES)
+def test_a_document_is_read_as_it_was_written(value: object) -> None:
+    assert parse_json(json.dumps(value).encode()) == value
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        '{"a": 1}'.encode("utf-16"),
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'{"a": 1, "a": 2}',
+        b'{"a": 1} {"b": 2}',
+        b"[" * 9 + b"]" * 9,
+        b"[" * 30_000 + b"]" * 30_000,
+        b"1" * 31,
+        b"{'a': 1}",
+        b'\xef\xbb\xbf{"a": 1}',
+    ],
+)
+def test_anything_else_is_malformed(body: bytes) -> None:
+    with pytest.raises(MalformedJsonError):
+        parse_json(body)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_document_or_malformed(body: bytes) -> None:
+    try:
+        found = parse_json(body)
+    except MalformedJsonError:
+        return
+    assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"],
+)
+def test_json_is_accepted_as_json(header: str) -> None:
+    check_content_type(header)
+    assert header.lower().startswith("application/json")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/json; charset=utf-16",
+        "application/jsonp",
+        "text/json",
+    ],
+)
+def test_anything_else_is_not_json(header: str | None) -> None:
+    with pytest.raises(UnsupportedMediaTypeError):
+        check_content_type(header)

@@ -1,0 +1,67 @@
+"""Every cause has a status, both languages and advice; numbers live in one file."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import api.errors
+from api.errors import ANSWERS, answer_of, to_fault, with_hint
+from pipelines.domain.errors import SametrackError, UpstreamError, VerificationDemandedError
+
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+API = Path(api.errors.__file__).parent
+STATUS = re.compile(r"\b(202|304|40[0-9]|41[0-9]|42[0-9]|50[1-9])\b|status(_code)?=\d|HTTP_\d")
+
+
+def tree(root: type[SametrackError]) -> Iterator[type[SametrackError]]:
+    yield root
+    for child in root.__subclasses__():
+        if child.__module__ in {"pipelines.domain.errors", "api.errors"}:
+            yield from tree(child)
+
+
+NEVER_TOLD = {"cancelled"}  # ends a scan from inside, never an answer
+CAUSES = sorted({cause.type for cause in tree(SametrackError)} - NEVER_TOLD)
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_every_cause_of_the_tree_has_an_answer(cause: str) -> None:
+    assert cause in ANSWERS
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_is_told_in_both_languages_with_advice(name: str) -> None:
+    answer = ANSWERS[name]
+    assert CHINESE.search(answer.message_zh)
+    assert answer.message.isascii()
+    assert answer.hint
+    assert 400 <= answer.status < 600
+
+
+def test_what_upstream_answered_travels_with_the_error() -> None:
+    error = VerificationDemandedError("asked", surface="music_list", reason="captcha", status=200)
+    document = with_hint(error.to_document())
+    assert document["upstream"] == {"surface": "music_list", "reason": "captcha", "status": 200}
+    assert document["hint"] == ANSWERS["upstream_verification"].hint
+    assert isinstance(error, UpstreamError)
+
+
+def test_a_hint_of_the_error_wins_over_the_default() -> None:
+    assert with_hint(SametrackError("x", hint="own").to_document())["hint"] == "own"
+
+
+def test_an_unforeseen_status_is_an_internal_error() -> None:
+    assert to_fault(418).type == "internal_error"
+    assert answer_of("never_heard_of") == ANSWERS["internal_error"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in API.rglob("*.py") if path.name != "errors.py" and "cli" not in path.parts],
+    ids=str,
+)
+def test_status_codes_live_in_one_file(path: Path) -> None:
+    code = re.sub(r'"""(?:.|\n)*?"""', "", path.read_text(encoding="utf-8"))
+    assert STATUS.search(code) is None
