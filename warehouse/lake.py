@@ -85,12 +85,14 @@ class Lake:
         batch = to_arrow(handle.table, rows, committed_at=datetime.now(UTC))
         metadata = {} if job_id is None else {"job_id": job_id}
         with handle.lock, storage_errors(f"appending to {name}"):
+            _catch_up(handle)
             try:
                 _commit(handle.delta, batch, metadata)
             except SchemaMismatchError as error:
-                handle.delta.update_incremental()
+                _update(handle)
                 check_marks(handle.delta, handle.table, world=self.world)
                 raise ContractBrokenError(f"{name} does not take these rows") from error
+            handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit is no news
 
     def files(self, name: str) -> list[str]:
         """Paths or addresses of the files that the newest version consists of."""
@@ -118,14 +120,14 @@ class Lake:
         """The table as an Arrow dataset, for readers that cannot open its files."""
         handle = self._handle(name)
         with handle.lock, storage_errors(f"reading {name}"):
-            handle.delta.update_incremental()
+            _update(handle)
             return handle.delta.to_pyarrow_dataset()
 
     def refresh(self) -> None:
         """Read the log of every table, whatever the look-ups say."""
         for name, handle in self._handles.items():
             with handle.lock, storage_errors(f"reading the log of {name}"):
-                handle.delta.update_incremental()
+                _update(handle)
 
     def crowded(self, *, files: int = CROWDED_FILES) -> list[str]:
         """Names of tables with more than `files` files: time to compact them."""
@@ -220,15 +222,25 @@ def _catch_up(handle: _Handle) -> None:
     and the folder's time, which also moves when old entries were cleaned away. The time alone
     would miss a second commit within one tick of the file system's clock.
     """
+    mtime_ns = _log_mtime_ns(handle)
+    following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
+    if is_remote(handle.path) or mtime_ns != handle.log_mtime_ns or following.exists():
+        _update(handle)
+        handle.log_mtime_ns = mtime_ns
+
+
+def _log_mtime_ns(handle: _Handle) -> int:
     if is_remote(handle.path):
-        handle.delta.update_incremental()
-        return
-    log = Path(handle.path, "_delta_log")
+        return -1
     try:
-        mtime_ns = log.stat().st_mtime_ns
+        return Path(handle.path, "_delta_log").stat().st_mtime_ns
     except FileNotFoundError as error:
         raise WarehouseUnavailableError(f"{handle.table.name} has vanished") from error
-    following = log / f"{handle.delta.version() + 1:020}.json"
-    if mtime_ns != handle.log_mtime_ns or following.exists():
+
+
+def _update(handle: _Handle) -> None:
+    """Read new log entries; from the last checkpoint where older ones have been cleaned away."""
+    try:
         handle.delta.update_incremental()
-        handle.log_mtime_ns = mtime_ns
+    except DeltaError:
+        handle.delta = DeltaTable(handle.path)

@@ -148,6 +148,20 @@ def test_threads_open_one_new_lake_together(tmp_path: Path) -> None:
     assert len(stored(lakes[0])) == 6 * 3
 
 
+def test_handle_that_slept_through_a_cleaning_of_the_log_goes_on(lake: Lake) -> None:
+    sleepers = [open_lake(lake.url, world="sandbox") for _ in range(2)]
+    for number in range(45):
+        lake.append(ITEMS, items(str(number)))
+    log = Path(lake.url, "raw/capture_items/_delta_log")
+    checkpoint = max(int(path.name[:20]) for path in log.glob("*.checkpoint.parquet"))
+    for path in [path for path in log.glob("*.json") if int(path.stem) < checkpoint]:
+        path.unlink()
+    assert checkpoint > 20
+    assert len(sleepers[0].files(ITEMS)) == 45
+    sleepers[1].append(ITEMS, items("late"))
+    assert len(stored(lake)) == 46 * 3
+
+
 def test_lake_whose_place_is_taken_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "lake").write_text("in the way")
     with pytest.raises(WarehouseUnavailableError) as caught:
