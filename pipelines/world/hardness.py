@@ -12,7 +12,7 @@ from pipelines.domain.errors import WorldTooEasyError
 from pipelines.world.instruments import RATE
 from pipelines.world.likeness import chroma_correlation
 from pipelines.world.recordings import play_base, play_cover
-from pipelines.world.sounds import LAST_CARRYING, LAST_VARIANT, Flags, Sound, SoundKind
+from pipelines.world.sounds import LAST_CARRYING, LAST_COVER, LAST_VARIANT, Flags, Sound, SoundKind
 from pipelines.world.streams import Ints, stream
 from pipelines.world.truth import Truth
 from pipelines.world.works import State
@@ -129,7 +129,7 @@ def measure_hardness(world: World) -> Hardness:
         variant_ratio=_ratio(
             public & is_track, (kind > LAST_CARRYING) & (kind <= LAST_VARIANT), count
         ),
-        cover_ratio=_ratio(public & is_track, kind > LAST_VARIANT, count),
+        cover_ratio=_ratio(public & is_track, (kind > LAST_VARIANT) & (kind <= LAST_COVER), count),
         same_title_ratio=float(namesake.sum()) / count,
         wrong_hint_share=_wrong_hints(world, kind, score),
         hidden_share=float((~public).mean()),

@@ -24,7 +24,9 @@ def stream(seed: int, kind: str, *index: int) -> Generator:
         index: Which one.
     """
     word = int.from_bytes(hashlib.blake2b(kind.encode(), digest_size=4).digest())
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, word, *index])))
+    return np.random.Generator(
+        np.random.SFC64(np.random.SeedSequence([len(index), word, seed, *index]))
+    )
 
 
 def chance(rng: Generator, share: float) -> bool:

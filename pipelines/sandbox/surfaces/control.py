@@ -20,7 +20,6 @@ from pipelines.world.hardness import hardness
 from pipelines.world.sounds import Sound
 from pipelines.world.truth import Truth
 
-
 _SHOWN_TRACKS = 24
 """Unless `limit` says otherwise: counting takes time in large worlds."""
 

@@ -1,0 +1,54 @@
+"""A world that is made easy is refused."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pipelines.domain.errors import WorldTooEasyError
+from pipelines.world.hardness import hardness
+from pipelines.world.sounds import LAST_VARIANT, SoundKind
+from pipelines.world.world import World
+
+
+def _without_covers(world: World) -> None:
+    kind = np.where(world.sounds.kind > LAST_VARIANT, SoundKind.SPEECH, world.sounds.kind)
+    world.sounds = replace(world.sounds, kind=kind.astype(np.int64))
+
+
+def _without_variants(world: World) -> None:
+    is_variant = np.isin(world.sounds.kind, (SoundKind.SPEED, SoundKind.PITCH, SoundKind.TEMPO))
+    kind = np.where(is_variant, SoundKind.SPEECH, world.sounds.kind)
+    world.sounds = replace(world.sounds, kind=kind.astype(np.int64))
+
+
+def _with_honest_captions(world: World) -> None:
+    score = world.sounds.score[world.works.sound]
+    world.works = replace(world.works, named_score=score)
+
+
+def _with_everything_public(world: World) -> None:
+    world.works = replace(world.works, state=np.zeros_like(world.works.state))
+
+
+@pytest.mark.parametrize(
+    ("ease", "named"),
+    [
+        (_without_covers, "cover_ratio"),
+        (_without_variants, "variant_ratio"),
+        (_with_honest_captions, "unhinted_share"),
+        (_with_everything_public, "hidden_share"),
+    ],
+)
+def test_an_eased_world_is_refused_by_name(ease: Callable[[World], None], named: str) -> None:
+    world = World(5, 0.2)
+    ease(world)
+    with pytest.raises(WorldTooEasyError, match=named):
+        hardness(world)
+
+
+def test_a_world_too_small_for_shares_is_measured_but_not_judged() -> None:
+    world = World(5, 0.05, tracks=2)
+    _with_everything_public(world)
+    assert hardness(world).hidden_share == 0.0
