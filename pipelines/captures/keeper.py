@@ -77,6 +77,7 @@ class Keeper:
         }
         for name, rows in tables.items():
             self._lake.append(name, rows, job_id=self._job_id)
+        self._engine.refresh()  # what this process reads next includes what it has just kept
 
     def _stored(self, hashes: list[str]) -> set[str]:
         found = self._engine.rows(

@@ -1,0 +1,139 @@
+"""A platform of a few lines that answers with the bytes a test gives it, and the real sandbox."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from pipelines.upstream.http import GuestClient, HttpLimits
+from pipelines.upstream.politeness import Turns
+from pipelines.upstream.profiles import Profile, load_profile
+from warehouse.control.records import Grant
+
+QUICK = HttpLimits(
+    connect_s=1, read_s=1, total_s=1.5, media_total_s=1.5, body_bytes=100_000, media_bytes=300_000,
+    attempts=3, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0,
+)  # fmt: skip
+
+
+@dataclass
+class Request:
+    """What the client sent: first line, and headers with lower-case names."""
+
+    target: str
+    headers: dict[str, str]
+
+
+Reply = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class Wire:
+    """A server on loopback. `answers` by path are used up; the last of a path stays."""
+
+    port: int = 0
+    answers: dict[str, list[Reply]] = field(default_factory=dict)
+    seen: list[Request] = field(default_factory=list)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            headers = dict(line.split(": ", 1) for line in head[1:] if line)
+            target = head[0].split(" ")[1]
+            self.seen.append(Request(target, {k.lower(): v for k, v in headers.items()}))
+            queue = self.answers[target.partition("?")[0]]
+            answer = queue.pop(0) if len(queue) > 1 else queue[0]
+            if isinstance(answer, bytes):
+                writer.write(answer)
+            else:
+                await answer(writer)
+            await writer.drain()
+        writer.close()
+
+
+class OpenBook:
+    """A control store that grants everything and remembers pauses."""
+
+    def __init__(self) -> None:
+        self.pauses: dict[str, datetime] = {}
+
+    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+        return Grant(wait_s=0.0, spent=False)
+
+    def pause_host(self, host: str, until: datetime) -> None:
+        self.pauses[host] = until
+
+    def host_paused_until(self, host: str) -> datetime | None:
+        return self.pauses.get(host)
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    wire = Wire()
+    server = await asyncio.start_server(wire.serve, "127.0.0.1", 0)
+    wire.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield wire
+
+
+@pytest.fixture
+def book() -> OpenBook:
+    return OpenBook()
+
+
+@pytest.fixture
+def wire_profile(wire: Wire) -> Profile:
+    return load_profile("sandbox", sandbox_port=wire.port)
+
+
+@pytest.fixture
+async def client(wire_profile: Profile, book: OpenBook) -> AsyncIterator[GuestClient]:
+    turns = Turns(book, wire_profile.rate, daily_budget=1000, patience_s=3)
+    async with AsyncExitStack() as stack:
+        yield await stack.enter_async_context(GuestClient(wire_profile, turns, limits=QUICK))
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """The running stand-in platform."""
+
+    port: int
+
+    @property
+    def profile(self) -> Profile:
+        return load_profile("sandbox", sandbox_port=self.port)
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    cache = tmp_path_factory.mktemp("sounds")
+    command = [
+        sys.executable, "-m", "pipelines.sandbox", "--seed", "11", "--size", "0.1",
+        "--port", "0", "--cache", str(cache), "--renderers", "1",
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ}, cwd=Path.cwd()
+    )
+    assert process.stdout is not None
+    ready = json.loads(process.stdout.readline())
+    yield Sandbox(ready["port"])
+    process.terminate()
+    process.wait(timeout=20)
+    process.stdout.close()
+
+
+@pytest.fixture
+def unused_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port

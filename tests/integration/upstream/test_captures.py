@@ -1,0 +1,362 @@
+"""Captures over the real sandbox and real stores: what is read, what is kept, what is served."""
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pipelines.captures import Captures
+from pipelines.domain.errors import (
+    AudioUnavailableError,
+    InvalidMusicInputError,
+    RunCancelledError,
+    SametrackError,
+    UnreachableError,
+)
+from pipelines.domain.records import UnavailableVideo, VideoDetail
+from pipelines.settings import Settings
+from pipelines.upstream.http import HttpLimits
+from pipelines.upstream.providers import build_music_provider
+from warehouse.control import open_control
+from warehouse.documents import unpack_bytes
+from warehouse.engine import Engine
+from warehouse.lake import open_lake
+
+LIMITS = HttpLimits(wait_initial_s=0, wait_max_s=0, wait_jitter_s=0, total_s=5)
+JOB = "0b3e0f3e-1111-4222-8333-444455556666"
+
+
+class Stores:
+    """Lake, engine and control store of one test."""
+
+    def __init__(self, root: Path) -> None:
+        self.lake = open_lake(str(root / "lake"), world="sandbox")
+        self.control = open_control(f"sqlite:///{root / 'control.sqlite'}", world="sandbox")
+        self.engine = Engine(self.lake)
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        self.engine.refresh()
+        return self.engine.rows(sql)
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Any:
+    stores = Stores(tmp_path)
+    yield stores
+    stores.engine.close()
+    stores.control.close()
+
+
+Start = Callable[..., AbstractAsyncContextManager[Captures]]
+
+
+@pytest.fixture
+def start(sandbox: Any, stores: Stores, tmp_path: Path) -> Start:
+    """Open captures; `cancelled` and `flush_every` may be given."""
+
+    def begin(**options: Any) -> Captures:
+        settings = Settings(_env_file=None, sandbox_port=sandbox.port)
+        return Captures(
+            provider=build_music_provider(
+                settings, sandbox.profile, control=stores.control, limits=LIMITS
+            ),
+            lake=stores.lake,
+            engine=stores.engine,
+            control=stores.control,
+            job_id=JOB,
+            sounds_dir=tmp_path / "sounds",
+            **options,
+        )
+
+    return begin
+
+
+@pytest.fixture
+def track(sandbox: Any) -> dict[str, Any]:
+    """The first track of the world with its links."""
+    return _world(sandbox, "/_world/tracks?counts=0")["tracks"][0]  # type: ignore[no-any-return]  # JSON
+
+
+@pytest.fixture
+def faults(sandbox: Any) -> Any:
+    yield lambda **fault: _world(sandbox, "/_world/faults", method="POST", body=fault)
+    _world(sandbox, "/_world/faults", method="DELETE")
+
+
+def _world(sandbox: Any, path: str, *, method: str = "GET", body: Any = None) -> Any:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{sandbox.port}{path}",
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+    )
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("form", ["prose", "short_link", "share_link", "video_link", "music_id"])
+async def test_every_form_of_input_leads_to_the_track(
+    form: str, start: Start, track: dict[str, Any]
+) -> None:
+    async with start() as captures:
+        assert await captures.resolve(track[form]) == track["music_id"]
+
+
+async def test_resolved_link_is_remembered(start: Start, track: dict[str, Any]) -> None:
+    async with start() as captures:
+        await captures.resolve(track["prose"])
+    async with start() as captures:
+        assert await captures.resolve(track["prose"]) == track["music_id"]
+        assert captures.requests_used == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["https://evil.example/video/7361234567890123456", "1" * 31, "1234", "just words", "", "   "],
+)
+async def test_nonsense_is_refused_without_a_request(text: str, start: Start) -> None:
+    async with start() as captures:
+        with pytest.raises(InvalidMusicInputError) as caught:
+            await captures.resolve(text)
+        assert caught.value.hint
+        assert captures.requests_used == 0
+
+
+async def test_track_that_does_not_exist_leaves_only_its_capture_row(
+    start: Start, stores: Stores
+) -> None:
+    async with start() as captures:
+        with pytest.raises(InvalidMusicInputError):
+            await captures.track("99999999999999999")
+    assert [row["outcome"] for row in stores.rows("select * from raw.captures")] == [
+        "invalid_music_input"
+    ]
+    assert stores.rows("select * from raw.tracks") == []
+
+
+async def test_observations_name_their_capture_and_its_payload(
+    start: Start, stores: Stores, track: dict[str, Any]
+) -> None:
+    async with start() as captures:
+        seen = await captures.track(track["music_id"])
+        walk = await captures.walk_music(track["music_id"], limit=50)
+        detail = await captures.video(walk.videos[0].aweme_id)
+    assert seen.title == track["title"]
+    assert isinstance(detail, VideoDetail)
+    rows = stores.rows(
+        """
+        select c.*, p.body from raw.captures c left join raw.payloads p
+        on p.sha256 = c.payload_sha256 order by c.observed_at
+        """
+    )
+    assert [(row["surface"], row["outcome"], row["sequence"]) for row in rows[:2]] == [
+        ("music_info", "ok", 1),
+        ("music_list", "ok", 1),
+    ]
+    assert all(row["job_id"] == JOB for row in rows)
+    assert track["music_id"].encode() in unpack_bytes(rows[0]["body"])
+    items = stores.rows("select aweme_id from raw.capture_items order by position")
+    assert [item["aweme_id"] for item in items] == [video.aweme_id for video in walk.videos]
+    observed = stores.rows("select * from seen.videos where statistics_complete")
+    assert [row["aweme_id"] for row in observed] == [detail.video.aweme_id]
+
+
+async def test_walk_ends_with_a_reason_and_adds_up(start: Start, track: dict[str, Any]) -> None:
+    async with start() as captures:
+        walk = await captures.walk_music(track["music_id"], limit=5000)
+        assert walk.coverage.stop_reason == "exhausted"
+        assert walk.coverage.requests == captures.requests_used >= walk.coverage.pages
+    assert walk.coverage.new_items == len({video.aweme_id for video in walk.videos})
+    assert walk.error is None
+
+
+async def test_author_screen_is_walked(start: Start, track: dict[str, Any]) -> None:
+    async with start() as captures:
+        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        assert detail.video.author is not None
+        walk = await captures.walk_author(detail.video.author.sec_uid)
+        account = await captures.account(detail.video.author.sec_uid)
+    assert track["aweme_id"] in {video.aweme_id for video in walk.videos}
+    assert (walk.coverage.pages, account.sec_uid) == (1, detail.video.author.sec_uid)
+
+
+async def test_fresh_detail_is_served_from_the_warehouse(
+    start: Start, track: dict[str, Any]
+) -> None:
+    async with start() as captures:
+        read = await captures.video(track["aweme_id"])
+    async with start() as captures:
+        again = await captures.video(track["aweme_id"], max_age_s=3600)
+        assert captures.requests_used == 0
+        anew = await captures.video(track["aweme_id"])
+        assert captures.requests_used > 0
+    assert isinstance(read, VideoDetail)
+    assert isinstance(again, VideoDetail)
+    assert isinstance(anew, VideoDetail)
+    assert (again.video, again.play_urls) == (read.video, ())
+    assert anew.play_urls
+
+
+async def test_sound_arrives_under_its_hash(
+    start: Start, track: dict[str, Any], tmp_path: Path
+) -> None:
+    async with start() as captures:
+        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        file = await captures.sound(detail)
+    assert file.path.name.startswith(file.sha256)
+    assert file.path.stat().st_size == file.size_bytes > 1000
+    assert list((tmp_path / "sounds").iterdir()) == [file.path]
+
+
+async def test_sound_of_a_stored_detail_is_read_anew(start: Start, track: dict[str, Any]) -> None:
+    async with start() as captures:
+        await captures.video(track["aweme_id"])
+    async with start() as captures:
+        stored = await captures.video(track["aweme_id"], max_age_s=3600)
+        file = await captures.sound(cast("VideoDetail", stored))
+        assert file.path.exists()
+
+
+async def test_deleted_work_is_unavailable_and_kept_as_such(
+    start: Start, stores: Stores, faults: Any, track: dict[str, Any]
+) -> None:
+    faults(surface="video_page", kind="gone", times=0)
+    async with start() as captures:
+        detail = await captures.video(track["aweme_id"])
+    assert isinstance(detail, UnavailableVideo)
+    assert stores.rows("select outcome from raw.captures") == [{"outcome": "unavailable"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "type_"),
+    [
+        ("empty", "upstream_empty"),
+        ("blocked", "upstream_empty"),
+        ("challenge", "upstream_verification"),
+        ("captcha", "upstream_verification"),
+        ("403", "upstream_forbidden"),
+        ("500", "upstream_unreachable"),
+        ("reset", "upstream_unreachable"),
+        ("region", "upstream_region_blocked"),
+        ("structure", "upstream_structure_changed"),
+    ],
+)
+async def test_refusal_of_a_list_is_its_stop_reason_and_its_row(
+    kind: str, type_: str, start: Start, stores: Stores, faults: Any, track: dict[str, Any]
+) -> None:
+    faults(surface="music_list", kind=kind, times=0)
+    async with start() as captures:
+        walk = await captures.walk_music(track["music_id"], limit=50)
+    assert (walk.coverage.stop_reason, walk.videos) == (type_, ())
+    assert walk.error is not None
+    row = stores.rows("select * from raw.captures")[0]
+    assert (row["outcome"], row["request_count"]) == (type_, walk.coverage.requests)
+
+
+@pytest.mark.parametrize("kind", ["shell", "empty"])
+async def test_withheld_page_is_read_from_the_second_source(
+    kind: str, start: Start, stores: Stores, faults: Any, track: dict[str, Any]
+) -> None:
+    faults(surface="video_page", kind=kind, times=0)
+    async with start() as captures:
+        detail = await captures.video(track["aweme_id"])
+    assert isinstance(detail, VideoDetail)
+    assert detail.video.statistics_complete
+    assert [row["surface"] for row in stores.rows("select surface from raw.captures")] == [
+        "slides_info"
+    ]
+
+
+async def test_expired_address_of_a_sound_is_named(
+    start: Start, faults: Any, track: dict[str, Any]
+) -> None:
+    async with start() as captures:
+        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        faults(surface="media", kind="403", times=0)
+        faults(surface="play", kind="403", times=0)
+        with pytest.raises(AudioUnavailableError):
+            await captures.sound(detail)
+
+
+async def test_what_is_no_sound_is_refused_and_removed(
+    start: Start, faults: Any, track: dict[str, Any], tmp_path: Path
+) -> None:
+    async with start() as captures:
+        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        faults(surface="*", kind="captcha", times=0)
+        with pytest.raises(AudioUnavailableError):
+            await captures.sound(detail)
+    assert list((tmp_path / "sounds").iterdir()) == []
+
+
+async def test_platform_that_is_down_is_unreachable(
+    start: Start, faults: Any, track: dict[str, Any]
+) -> None:
+    faults(surface="*", kind="reset", times=0)
+    async with start() as captures:
+        with pytest.raises(UnreachableError):
+            await captures.track(track["music_id"])
+
+
+async def test_cancelling_ends_a_hanging_request_and_keeps_what_was_read(
+    start: Start, stores: Stores, faults: Any, track: dict[str, Any]
+) -> None:
+    asked: list[bool] = []
+
+    def cancelled() -> bool:
+        asked.append(True)
+        return len(asked) > 4
+
+    async with start(cancelled=cancelled) as captures:
+        await captures.track(track["music_id"])
+        faults(surface="music_list", kind="timeout", times=0, seconds=60)
+        with pytest.raises(RunCancelledError):
+            await captures.walk_music(track["music_id"], limit=50)
+    outcomes = stores.rows("select surface, outcome from raw.captures order by surface")
+    assert [tuple(row.values()) for row in outcomes] == [
+        ("music_info", "ok"),
+        ("music_list", "cancelled"),
+    ]
+
+
+async def test_batches_are_committed_before_the_end(
+    start: Start, stores: Stores, track: dict[str, Any]
+) -> None:
+    async with start(flush_every=1) as captures:
+        await captures.track(track["music_id"])
+        assert stores.rows("select count(*) as n from raw.captures") == [{"n": 1}]
+
+
+async def test_same_body_is_stored_once_and_captures_are_numbered(
+    start: Start, stores: Stores, track: dict[str, Any]
+) -> None:
+    async with start(flush_every=1) as captures:
+        for _ in range(3):
+            await captures.walk_music(track["music_id"], limit=5)
+    sequences = stores.rows("select sequence from raw.captures order by sequence")
+    assert [row["sequence"] for row in sequences] == list(range(1, len(sequences) + 1))
+    hashes = stores.rows("select count(*) as n, count(distinct sha256) as d from raw.payloads")
+    assert hashes[0]["n"] == hashes[0]["d"]
+
+
+async def test_many_details_share_the_look_into_the_warehouse(
+    start: Start, track: dict[str, Any]
+) -> None:
+    async with start() as captures:
+        walk = await captures.walk_music(track["music_id"], limit=50)
+        ids = [video.aweme_id for video in walk.videos]
+        first = await asyncio.gather(
+            *(captures.video(aweme_id) for aweme_id in ids), return_exceptions=True
+        )
+    assert not [error for error in first if isinstance(error, SametrackError)]
+    shown = [read.video for read in first if isinstance(read, VideoDetail)]
+    async with start() as captures:
+        again = await asyncio.gather(
+            *(captures.video(video.aweme_id, max_age_s=3600) for video in shown)
+        )
+        assert captures.requests_used == 0
+    assert [read.video for read in again if isinstance(read, VideoDetail)] == shown

@@ -1,0 +1,253 @@
+"""The one client over a real socket: capped, patient within limits, gated at every step."""
+
+import asyncio
+import gzip
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.domain.errors import (
+    AudioUnavailableError,
+    RateLimitedError,
+    StructureChangedError,
+    SubstitutionError,
+    UnreachableError,
+)
+from pipelines.upstream.http import USER_AGENT, Ask, GuestClient
+from pipelines.upstream.profiles import Profile
+from pipelines.upstream.sinks import FileSink
+from pipelines.upstream.trail import open_trail
+
+HOST = "share.vidplat.localhost"
+
+
+def reply(status: str, body: bytes = b"", *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+@pytest.fixture
+def ask(wire_profile: Profile) -> Callable[..., Ask]:
+    allowed = wire_profile.links.redirect
+    return lambda path, **over: Ask(
+        surface="page", url=f"http://{HOST}{path}", allowed=allowed, **over
+    )
+
+
+async def test_guest_is_honest_about_itself(wire: Any, client: GuestClient, ask: Any) -> None:
+    wire.answers["/a"] = [reply("200 OK", b"hello")]
+    answer = await client.fetch(replace(ask("/a"), params={"aweme_ids": "[12345]"}))
+    sent = wire.seen[0]
+    assert answer.body == b"hello"
+    assert sent.target == "/a?aweme_ids=%5B12345%5D"
+    assert sent.headers["host"] == f"{HOST}:{wire.port}"
+    assert sent.headers["user-agent"] == USER_AGENT
+    assert "Sametrack" in USER_AGENT
+    assert not {"cookie", "origin", "referer", "authorization"} & set(sent.headers)
+
+
+async def test_cookies_are_those_the_server_set(wire: Any, client: GuestClient, ask: Any) -> None:
+    wire.answers["/a"] = [reply("200 OK", b"x", "Set-Cookie: ttwid=1%7Cabc; Path=/; HttpOnly")]
+    await client.fetch(ask("/a"))
+    await client.fetch(ask("/a"))
+    assert [request.headers.get("cookie") for request in wire.seen] == [None, "ttwid=1%7Cabc"]
+
+
+async def test_redirects_within_the_platform_are_followed(
+    wire: Any, client: GuestClient, ask: Any
+) -> None:
+    there = f"Location: http://www.vidplat.localhost:{wire.port}/b"
+    wire.answers = {"/a": [reply("302 Found", b"", there)], "/b": [reply("200 OK", b"end")]}
+    with open_trail() as trail:
+        answer = await client.fetch(ask("/a"))
+    assert (answer.body, answer.path, trail.request_count) == (b"end", "/b", 2)
+    assert wire.seen[1].headers["host"] == f"www.vidplat.localhost:{wire.port}"
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://evil.example/",
+        "http://127.0.0.1/",
+        "http://127.0.0.1:1/",
+        "http://localhost/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::1]/",
+        "http://share.vidplat.localhost@evil.example/",
+        "//evil.example/x",
+        "\\\\evil.example\\x",
+        "http://share.vidplat.localhost:22/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "http://media.vidplat.localhost/x",
+    ],
+)
+async def test_redirect_off_the_platform_is_refused(
+    location: str, wire: Any, client: GuestClient, ask: Any
+) -> None:
+    wire.answers["/a"] = [reply("302 Found", b"", f"Location: {location}")]
+    with pytest.raises(SubstitutionError):
+        await client.fetch(ask("/a"))
+    assert len(wire.seen) == 1
+
+
+async def test_redirect_loop_ends_after_five_steps(
+    wire: Any, client: GuestClient, ask: Any
+) -> None:
+    wire.answers["/a"] = [reply("302 Found", b"", "Location: /a")]
+    with pytest.raises(SubstitutionError, match="more than 5"):
+        await client.fetch(ask("/a"))
+    assert len(wire.seen) == 6
+
+
+async def test_redirect_can_be_the_answer(wire: Any, client: GuestClient, ask: Any) -> None:
+    wire.answers["/a"] = [reply("302 Found", b"", "Location: http://elsewhere.example/gone")]
+    answer = await client.fetch(ask("/a", ends_at=lambda target: "gone" in target))
+    assert answer.location == "http://elsewhere.example/gone"
+
+
+async def test_body_over_the_cap_is_refused(wire: Any, client: GuestClient, ask: Any) -> None:
+    wire.answers["/a"] = [reply("200 OK", b"x" * 100_001)]
+    with pytest.raises(StructureChangedError):
+        await client.fetch(ask("/a"))
+
+
+async def test_decompression_bomb_is_capped_while_it_unpacks(
+    wire: Any, client: GuestClient, ask: Any
+) -> None:
+    bomb = gzip.compress(bytes(50_000_000))
+    wire.answers["/a"] = [reply("200 OK", bomb, "Content-Encoding: gzip")]
+    with pytest.raises(StructureChangedError) as caught:
+        await client.fetch(ask("/a"))
+    assert caught.value.reason == "body_too_large"
+
+
+async def test_broken_compression_is_named(wire: Any, client: GuestClient, ask: Any) -> None:
+    wire.answers["/a"] = [reply("200 OK", b"no gzip", "Content-Encoding: gzip")]
+    with pytest.raises(StructureChangedError):
+        await client.fetch(ask("/a"))
+
+
+async def test_body_that_drips_for_ever_is_ended(wire: Any, client: GuestClient, ask: Any) -> None:
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while not writer.is_closing():
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+    client.limits = replace(client.limits, attempts=1, total_s=0.4)
+    wire.answers["/a"] = [drip]
+    with pytest.raises(UnreachableError):
+        await client.fetch(ask("/a"))
+
+
+async def test_only_unreachable_is_tried_again(wire: Any, client: GuestClient, ask: Any) -> None:
+    wire.answers["/a"] = [reply("503 Busy"), reply("500 Oops"), reply("200 OK", b"well")]
+    with open_trail() as trail:
+        answer = await client.fetch(ask("/a"))
+    assert (answer.body, trail.request_count) == (b"well", 3)
+
+
+async def test_tries_are_few(wire: Any, client: GuestClient, ask: Any) -> None:
+    wire.answers["/a"] = [reply("502 Bad")]
+    with pytest.raises(UnreachableError) as caught:
+        await client.fetch(ask("/a"))
+    assert (caught.value.status, len(wire.seen)) == (502, 3)
+
+
+@pytest.mark.parametrize("status", ["403 Forbidden", "404 Not Found", "401 Unauthorized"])
+async def test_refusal_is_not_tried_again(
+    status: str, wire: Any, client: GuestClient, ask: Any
+) -> None:
+    wire.answers["/a"] = [reply(status, b"no")]
+    assert (await client.fetch(ask("/a"))).status == int(status[:3])
+    assert len(wire.seen) == 1
+
+
+async def test_connection_that_is_cut_is_unreachable(
+    wire: Any, client: GuestClient, ask: Any
+) -> None:
+    wire.answers["/a"] = [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"]
+    with pytest.raises(UnreachableError):
+        await client.fetch(ask("/a"))
+
+
+async def test_nobody_listening_is_unreachable(
+    wire_profile: Profile, client: GuestClient, unused_port: int
+) -> None:
+    client.profile = wire_profile.model_copy(update={"port": unused_port})
+    with pytest.raises(UnreachableError):
+        await client.fetch(Ask(surface="page", url=f"http://{HOST}/", allowed=(HOST,)))
+
+
+async def test_retry_after_pauses_the_host_for_everybody(
+    wire: Any, client: GuestClient, ask: Any, book: Any
+) -> None:
+    wire.answers["/a"] = [reply("429 Slow down", b"", "Retry-After: 1"), reply("200 OK", b"ok")]
+    before = datetime.now(UTC)
+    answer = await client.fetch(ask("/a"))
+    assert answer.body == b"ok"
+    assert book.pauses[HOST] >= before + timedelta(seconds=1)
+    assert answer.fetched_at >= book.pauses[HOST]
+
+
+async def test_pause_longer_than_our_patience_is_handed_on(
+    wire: Any, client: GuestClient, ask: Any
+) -> None:
+    wire.answers["/a"] = [reply("429 Slow down", b"", "Retry-After: 120")]
+    with pytest.raises(RateLimitedError) as caught:
+        await client.fetch(ask("/a"))
+    assert (caught.value.retry_after, len(wire.seen)) == (120, 1)
+    with pytest.raises(RateLimitedError):
+        await client.fetch(ask("/a"))
+    assert len(wire.seen) == 1
+
+
+async def test_cancelling_ends_a_wait_for_upstream_at_once(
+    wire: Any, client: GuestClient, ask: Any
+) -> None:
+    arrived = asyncio.Event()
+
+    async def hang(_writer: asyncio.StreamWriter) -> None:
+        arrived.set()
+        await asyncio.sleep(1)
+
+    wire.answers["/a"] = [hang]
+    task = asyncio.create_task(client.fetch(ask("/a")))
+    await arrived.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_no_more_than_the_profile_allows_are_in_flight(
+    wire: Any, client: GuestClient, ask: Any, wire_profile: Profile
+) -> None:
+    now, most = 0, 0
+
+    async def count(writer: asyncio.StreamWriter) -> None:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.02)
+        now -= 1
+        writer.write(reply("200 OK", b"x"))
+
+    wire.answers["/a"] = [count]
+    await asyncio.gather(*(client.fetch(ask("/a")) for _ in range(40)))
+    assert most == wire_profile.rate.parallel
+
+
+async def test_file_over_the_cap_is_refused(
+    wire: Any, client: GuestClient, ask: Any, tmp_path: Path
+) -> None:
+    wire.answers["/a"] = [reply("200 OK", b"x" * 300_001)]
+    with (tmp_path / "part").open("w+b") as file:
+        sink = FileSink(file, surface="media", limit_bytes=client.limits.media_bytes)
+        with pytest.raises(AudioUnavailableError):
+            await client.save(ask("/a"), sink)
