@@ -63,6 +63,7 @@ def demo(
     print_banner(out)
     try:
         with TemporaryDirectory(prefix="sametrack-demo-") as home, Household() as household:
+            household.remove_if_killed(Path(home))
             stage = DemoStage(
                 household=household, home=Path(home), cache=cache, seed=seed, size=size
             )

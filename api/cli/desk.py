@@ -7,6 +7,7 @@ document of the interface.
 
 from collections.abc import Mapping
 from typing import Any, Protocol
+from urllib.parse import quote
 
 import httpx2
 
@@ -15,6 +16,7 @@ from pipelines.domain.errors import JobNotFoundError, SametrackError
 
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
 TIMEOUT_S = 30.0
+FIRST_ERROR_STATUS = 400
 
 
 class JobDesk(Protocol):
@@ -62,11 +64,11 @@ class HttpDesk:
 
     def job(self, job_id: str) -> Document:
         """GET the job."""
-        return self._ask("GET", f"{JOBS_PATH}/{job_id}")
+        return self._ask("GET", f"{JOBS_PATH}/{quote(job_id, safe='')}")
 
     def cancel(self, job_id: str) -> Document:
         """DELETE the job."""
-        return self._ask("DELETE", f"{JOBS_PATH}/{job_id}")
+        return self._ask("DELETE", f"{JOBS_PATH}/{quote(job_id, safe='')}")
 
     def is_there(self) -> bool:
         """True when a Sametrack service answers, whatever it says to the question."""
@@ -95,11 +97,10 @@ class HttpDesk:
 
 def _data(envelope: Any, status: int) -> Document:
     data = envelope.get("data") if isinstance(envelope, dict) else None
-    if not isinstance(data, dict):
-        raise ServiceError({}, status=status)
-    if "error" in data and "status" not in data:  # a job document has an `error` of its own
-        document = data["error"] or {}
-        if document.get("type") == JobNotFoundError.type:
-            raise JobNotFoundError(document["detail"], hint=document.get("hint"))
-        raise ServiceError(document, status=status)
-    return data
+    if isinstance(data, dict) and status < FIRST_ERROR_STATUS:
+        return data
+    document = data.get("error") if isinstance(data, dict) else None
+    document = document if isinstance(document, dict) else {}
+    if document.get("type") == JobNotFoundError.type:
+        raise JobNotFoundError(str(document.get("detail")), hint=document.get("hint"))
+    raise ServiceError(document, status=status)

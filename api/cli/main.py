@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from api.cli import demo, init, jobs, report, scan, services, up
+from api.cli.processes import Interrupted
 from api.cli.terminal import EXIT_INTERRUPTED, exit_code, show_error
 from pipelines.domain.errors import SametrackError
 
@@ -64,7 +65,7 @@ def main() -> None:
     except SametrackError as error:
         show_error(error.type, error.detail, error.hint)
         sys.exit(exit_code(error))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         sys.exit(EXIT_INTERRUPTED)
 
 

@@ -160,6 +160,10 @@ class Household:
             self._children.append(child)
         return child
 
+    def remove_if_killed(self, folder: Path) -> None:
+        """Have a folder for the time being removed even when nobody is left to do it."""
+        self._tell(f"~{folder.resolve()}")
+
     def stop(self, *only: Child) -> None:
         """Stop these children (all, when none is named): SIGTERM to the group, then SIGKILL."""
         chosen = list(only or reversed(self._children))

@@ -14,7 +14,7 @@ import typer
 from api.cli.desk import HttpDesk, JobDesk
 from api.cli.estimate import estimate_scan
 from api.cli.parameter_options import given_parameters, with_parameter_options
-from api.cli.processes import Household, Program, is_listening, sametrack
+from api.cli.processes import Household, Program, StopSignals, is_listening, sametrack
 from api.cli.progress import ScanDisplay, follow
 from api.cli.tables import print_result
 from api.cli.terminal import (
@@ -62,7 +62,11 @@ def scan(text: _Input, *, as_json: _Json = False, api: _Api = None, **given: Any
 
 def _watch(desk: JobDesk, job: Document, *, is_local: bool) -> Document:
     say(f"job [bold]{safe(job['job_id'])}[/]")
-    with _worker() if is_local else nullcontext() as worker, ScanDisplay() as display:
+    with (
+        StopSignals(),
+        _worker() if is_local else nullcontext() as worker,
+        ScanDisplay() as display,
+    ):
 
         def look() -> None:
             if worker is not None and worker.fallen():

@@ -61,6 +61,7 @@ def up(
         _write_workspace(plan)
         try:
             with Household() as household:
+                household.remove_if_killed(Path(run_dir))
                 _prepare(household, plan)
                 say(f"starting; logs are in {safe(plan.logs)}")
                 Supervisor(household, services(plan), on_ready=lambda: _announce(plan)).run()

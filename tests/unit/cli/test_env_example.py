@@ -10,7 +10,9 @@ from api.settings import ApiSettings
 
 ROOT = Path(__file__).parents[3]
 LINE = re.compile(r"^# (?P<name>[A-Z][A-Z0-9_]+)=(?P<value>.*)$", re.MULTILINE)
-SHOWN = {found["name"]: found["value"] for found in LINE.finditer((ROOT / ".env.example").read_text())}
+SHOWN = {
+    found["name"]: found["value"] for found in LINE.finditer((ROOT / ".env.example").read_text())
+}
 HAS_NO_DEFAULT = {"profile"}  # the example shows the choice that contacts nobody
 
 
@@ -25,7 +27,9 @@ def test_the_example_shows_the_default(name: str):
 
 
 def test_an_example_with_every_line_in_force_is_valid(tmp_path: Path):
-    text = LINE.sub(lambda found: f"{found['name']}={found['value']}", (ROOT / ".env.example").read_text())
+    text = LINE.sub(
+        lambda found: f"{found['name']}={found['value']}", (ROOT / ".env.example").read_text()
+    )
     path = tmp_path / ".env"
     path.write_text(text)
     settings = ApiSettings(_env_file=path)

@@ -14,7 +14,9 @@ from api.cli.main import app
 
 @given(st.text())
 def test_no_control_or_direction_character_survives(text: str):
-    kinds = {unicodedata.category(sign) for sign in terminal.plain(text) if sign not in "\u200c\u200d"}
+    kinds = {
+        unicodedata.category(sign) for sign in terminal.plain(text) if sign not in "\u200c\u200d"
+    }
     assert not kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -43,7 +45,9 @@ def test_the_exit_code_tells_whose_turn_it_is(kind: str | None, code: int):
     assert terminal.show_document_error({"type": kind, "detail": "x", "hint": None}) == code
 
 
-@pytest.mark.parametrize("group", ["scan", "jobs", "up", "demo", "serve", "worker", "sandbox", "audio"])
+@pytest.mark.parametrize(
+    "group", ["scan", "jobs", "up", "demo", "serve", "worker", "sandbox", "audio"]
+)
 def test_every_command_explains_itself(group: str):
     answer = CliRunner().invoke(app, [group, "--help"])
     assert answer.exit_code == 0

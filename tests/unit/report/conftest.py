@@ -18,7 +18,7 @@ TRACK = Track(
     music_id="7361729694329545668",
     surface="music_info",
     observed_at=NOW,
-    title="褪色汽水 <b>remix</b> & \"Co\"",
+    title='褪色汽水 <b>remix</b> & "Co"',
     author="A & B",
     duration_s=61,
 )
@@ -59,7 +59,9 @@ def to_comparison(index: int, *, segment: str = "whole") -> Comparison:
     )  # fmt: skip
 
 
-def build_job(*, works: int = 24, desc: str = "一起听这首歌 #音乐", demo: bool = True) -> dict[str, Any]:
+def build_job(
+    *, works: int = 24, desc: str = "一起听这首歌 #音乐", demo: bool = True
+) -> dict[str, Any]:
     """A completed job document: every third work rests on listening."""
     ranked = []
     for index in range(1, works + 1):

@@ -1,0 +1,123 @@
+"""Processes that tests look at, and a job API to speak to."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PATIENCE_S = 60.0
+
+
+class Watch:
+    """Looks at processes and ports."""
+
+    def wait_until(self, holds: Callable[[], bool], *, within_s: float = PATIENCE_S) -> bool:
+        """Whether something came to hold in time."""
+        until = time.monotonic() + within_s
+        while not holds():
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def are_gone(self, pids: set[int]) -> bool:
+        """True when nothing runs under these ids (a zombie does not run)."""
+        return not any(self._runs(pid) for pid in pids)
+
+    def family(self, pid: int) -> set[int]:
+        """A process and everything below it, now."""
+        return {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
+
+    def find_port(self) -> int:
+        """A free loopback port."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
+
+    def _runs(self, pid: int) -> bool:
+        try:
+            return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a command of this project; what is left of it is killed afterwards."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(*arguments: str, cwd: Path, log: Path, **env: str) -> subprocess.Popen[str]:
+        with log.open("a") as stream:
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=cwd, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                text=True, start_new_session=True,
+                env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **env},
+            )  # fmt: skip
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+class JobApi:
+    """A job API with scripted answers, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, dict[str, Any]]] = []
+        self.asked: list[tuple[str, str, Any]] = []
+        self.tokens: set[str | None] = set()
+        api = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def _answer(self) -> None:
+                length = int(self.headers.get("content-length") or 0)
+                body = json.loads(self.rfile.read(length)) if length else None
+                api.asked.append((self.command, self.path, body))
+                api.tokens.add(self.headers.get("authorization"))
+                status, data = api.answers.pop(0) if len(api.answers) > 1 else api.answers[0]
+                payload = json.dumps({"code": status, "router": self.path, "data": data}).encode()
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(payload)))
+                self.end_headers()
+                self.wfile.write(payload)
+
+            do_GET = do_POST = do_DELETE = _answer
+
+            def log_message(self, *_: object) -> None:
+                """Quiet."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+
+@pytest.fixture
+def job_api() -> Iterator[JobApi]:
+    api = JobApi()
+    yield api
+    api.server.shutdown()
+    api.server.server_close()
+    api.thread.join()

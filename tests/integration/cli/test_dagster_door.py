@@ -1,0 +1,127 @@
+"""The orchestrator's UI behind the guard, by real HTTP: other sites change nothing."""
+
+import json
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from dagster import DagsterInstance, DagsterRun
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[3]
+RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
+DELETE = f'mutation {{ deletePipelineRun(runId: "{RUN_ID}") {{ __typename }} }}'
+IN_ADDRESS = f"/graphql?{urlencode({'query': DELETE})}"
+AS_JSON = json.dumps({"query": DELETE}).encode()
+JSON = {"content-type": "application/json"}
+
+
+class Ui:
+    """A running UI and the instance behind it."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url, self.folder = url, folder
+
+    def ask(self, method: str, path: str, body: bytes | None, **headers: str) -> int:
+        """Status of the answer."""
+        request = urllib.request.Request(  # noqa: S310 -- loopback
+            self.url + path, data=body, method=method,
+            headers={name.replace("_", "-"): value for name, value in headers.items()},
+        )  # fmt: skip
+        try:
+            with urllib.request.urlopen(request) as answer:  # noqa: S310 -- loopback
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+
+    def has_run(self) -> bool:
+        """Whether the run that the mutation deletes is still there."""
+        with DagsterInstance.from_config(str(ROOT)) as instance:
+            return instance.get_run_by_id(RUN_ID) is not None
+
+
+@pytest.fixture(scope="module")
+def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
+    import os  # noqa: PLC0415 -- only to hand the folder to Dagster's configuration
+    import socket  # noqa: PLC0415 -- for a free port
+    import sys  # noqa: PLC0415 -- this interpreter
+    import time  # noqa: PLC0415 -- waiting
+
+    folder = tmp_path_factory.mktemp("dagster")
+    with pytest.MonkeyPatch.context() as environment, socket.socket() as probe:
+        environment.setenv("SAMETRACK_DAGSTER_DIR", str(folder))
+        environment.setenv("DAGSTER_HOME", str(ROOT))
+        with DagsterInstance.from_config(str(ROOT)) as instance:
+            instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        command = [sys.executable, "-m", "api.cli.main", "dagster-ui", "--port", str(port)]
+        with (folder / "log").open("w") as log:
+            process = subprocess.Popen(
+                [*command, "--socket", str(folder / "none.sock")],
+                stdout=log, stderr=log, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            )  # fmt: skip
+        found = Ui(f"http://127.0.0.1:{port}", folder)
+        until = time.monotonic() + 60
+        while time.monotonic() < until and process.poll() is None:
+            try:
+                found.ask("GET", "/server_info", None)
+                break
+            except OSError:
+                time.sleep(0.1)
+        assert process.poll() is None, (folder / "log").read_text()
+        yield found
+        process.terminate()
+        process.wait(30)
+
+
+ATTACKS: dict[str, tuple[int, Callable[[Ui], int]]] = {
+    "a query in the address": (403, lambda ui: ui.ask("GET", IN_ADDRESS, None)),
+    "the same under a foreign host name": (
+        421, lambda ui: ui.ask("GET", IN_ADDRESS, None, host="rebound.example")),
+    "a JSON body under a foreign host name": (
+        421, lambda ui: ui.ask("POST", "/graphql", AS_JSON, host="rebound.example:80", **JSON)),
+    "a form without a body": (403, lambda ui: ui.ask("POST", IN_ADDRESS, b"")),
+    "a form of another site": (
+        403, lambda ui: ui.ask("POST", IN_ADDRESS, b"", origin="https://other.example",
+                               sec_fetch_site="cross-site")),
+    "JSON of another site": (
+        403, lambda ui: ui.ask("POST", "/graphql", AS_JSON, origin="https://other.example", **JSON)),
+    "JSON of a sandboxed frame": (
+        403, lambda ui: ui.ask("POST", "/graphql", AS_JSON, origin="null", **JSON)),
+    "JSON declared as plain text": (
+        415, lambda ui: ui.ask("POST", "/graphql", AS_JSON,
+                               content_type="text/plain; application/json")),
+    "GraphQL declared as itself": (
+        415, lambda ui: ui.ask("POST", "/graphql", DELETE.encode(),
+                               content_type="application/graphql")),
+    "an event of another site": (
+        403, lambda ui: ui.ask("POST", "/report_asset_materialization/track", b"{}",
+                               sec_fetch_site="cross-site", **JSON)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(ATTACKS))
+def test_what_another_site_can_send_changes_nothing(ui: Ui, name: str):
+    status, attack = ATTACKS[name]
+    assert attack(ui) == status
+    assert ui.has_run()
+
+
+def test_the_page_itself_is_served(ui: Ui):
+    assert ui.ask("GET", "/", None) == 200
+    assert ui.ask("GET", "/graphql", None, accept="text/html") == 200
+
+
+def test_zz_the_page_own_request_is_obeyed(ui: Ui):
+    """Last by name: it deletes the run that the others look at."""
+    own: dict[str, Any] = {"origin": ui.url, "sec_fetch_site": "same-origin", **JSON}
+    assert ui.ask("POST", "/graphql", AS_JSON, **own) == 200
+    assert not ui.has_run()

@@ -1,0 +1,99 @@
+"""Whatever ends a command ends its children and theirs."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.cli.processes import Household, Program
+from api.cli.supervisor import BACK_OFF_S, ProgramFailedError, Service, Supervisor
+
+OWNER = str(Path(__file__).with_name("programs") / "owner.py")
+type Start = Callable[..., subprocess.Popen[str]]
+
+
+def _owner(start: Start, watch: Any, tmp_path: Path, kind: str) -> tuple[Any, set[int]]:
+    log, folder = tmp_path / "owner.log", tmp_path / "folder"
+    folder.mkdir()
+    owner = start(OWNER, kind, str(tmp_path / "child.log"), str(folder), cwd=tmp_path, log=log)
+    assert watch.wait_until(lambda: len(log.read_text().split()) == 2), log.read_text()
+    return owner, {*map(int, log.read_text().split()), *watch.family(owner.pid)}
+
+
+@pytest.mark.parametrize("kind", ["tame", "deaf"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_stop_signal_ends_children_and_grandchildren(
+    start: Start, watch: Any, tmp_path: Path, kind: str, number: signal.Signals
+):
+    owner, everybody = _owner(start, watch, tmp_path, kind)
+    owner.send_signal(number)
+    owner.wait(30)
+    assert watch.are_gone(everybody)
+
+
+@pytest.mark.parametrize("kind", ["tame", "deaf"])
+def test_a_killed_command_leaves_no_process_and_no_folder(
+    start: Start, watch: Any, tmp_path: Path, kind: str
+):
+    owner, everybody = _owner(start, watch, tmp_path, kind)
+    owner.kill()
+    owner.wait()
+    assert watch.wait_until(lambda: watch.are_gone(everybody))
+    assert watch.wait_until(lambda: not (tmp_path / "folder").exists())
+
+
+def test_stopping_one_child_leaves_the_others(tmp_path: Path):
+    sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
+    with Household() as household:
+        first = household.start(Program(name="first", command=sleeper))
+        second = household.start(Program(name="second", command=sleeper))
+        household.stop(first)
+        assert first.exit_code() == -signal.SIGTERM
+        assert second.exit_code() is None
+    assert second.exit_code() == -signal.SIGTERM
+
+
+def test_a_fallen_program_is_started_again_later_and_later_then_given_up(tmp_path: Path):
+    now = 0.0
+    program = Program(
+        name="faller", command=[sys.executable, "-c", "print('why'); raise SystemExit(3)"],
+        log=tmp_path / "faller.log",
+    )  # fmt: skip
+
+    def fall(supervisor: Supervisor) -> None:
+        supervisor.step()
+        supervisor._places[0].child.process.wait()
+        supervisor.step()
+
+    with Household() as household:
+        supervisor = Supervisor(household, [Service(program)], clock=lambda: now)
+        for wait_s in BACK_OFF_S:
+            fall(supervisor)
+            supervisor.step()
+            assert supervisor._places[0].child is None
+            now += wait_s
+        with pytest.raises(ProgramFailedError, match=r"faller has ended .* \(exit code 3\)"):
+            fall(supervisor)
+
+
+def test_readiness_is_told_once_when_all_are_ready():
+    told: list[str] = []
+    ready = False
+    sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
+    services = [
+        Service(Program(name="a", command=sleeper)),
+        Service(Program(name="b", command=sleeper), lambda: ready),
+    ]
+    with Household() as household:
+        supervisor = Supervisor(household, services, on_ready=lambda: told.append("ready"))
+        for _ in range(3):
+            supervisor.step()
+        assert told == []
+        ready = True
+        for _ in range(3):
+            supervisor.step()
+    assert told == ["ready"]
