@@ -1,0 +1,78 @@
+"""A stand-in platform of its own process, shared by the tests of a file."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+
+from pipelines.world.world import World
+
+SEED, SIZE = 31, 0.2
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """A running platform, its client and the world that it shows."""
+
+    process: subprocess.Popen[str]
+    port: int
+    client: httpx.Client
+    world: World
+
+    def get(self, address: str, *, host: str = "share.vidplat.localhost") -> httpx.Response:
+        """Ask for a path, or for an address of the platform; redirects are not followed."""
+        if address.startswith("http"):
+            url = httpx.URL(address)
+            assert url.host.endswith(".vidplat.localhost")
+            host, address = url.host, url.raw_path.decode()
+        return self.client.get(address, headers={"host": f"{host}:{self.port}"})
+
+    def fault(self, **fields: object) -> None:
+        """Put a fault into force."""
+        answer = self.client.post("/_world/faults", json=fields)
+        assert answer.status_code == 200, answer.text
+
+
+def start(cache: Path, *options: str) -> tuple[subprocess.Popen[str], int]:
+    """Start a platform and wait until it listens."""
+    process = subprocess.Popen(
+        [
+            sys.executable, "-m", "pipelines.sandbox", "--seed", str(SEED), "--size", str(SIZE),
+            "--port", "0", "--cache", str(cache), "--renderers", "1", *options,
+        ],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    ready = json.loads(process.stdout.readline())
+    assert ready["ready"] is True
+    return process, int(ready["port"])
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A platform that runs as long as the tests of a file."""
+    process, port = start(tmp_path_factory.mktemp("cache"))
+    client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
+    try:
+        yield Sandbox(process, port, client, World(SEED, SIZE))
+    finally:
+        client.close()
+        process.terminate()
+        process.wait(timeout=20)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+@pytest.fixture
+def sandbox(platform: Sandbox) -> Iterator[Sandbox]:
+    """The platform with no fault in force, no cookie and an empty log."""
+    platform.client.cookies.clear()
+    platform.client.request("DELETE", "/_world/faults")
+    platform.client.request("DELETE", "/_world/access-log/summary")
+    yield platform
+    platform.client.request("DELETE", "/_world/faults")
