@@ -7,7 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
 from api.errors import ANSWERS
-from api.schemas.examples import EXAMPLES
+from api.schemas.examples import ANSWERS_SHOWN, EXAMPLES, read_example
 
 OPENAPI_VERSION = "3.1.0"
 DESCRIPTION = """\
@@ -80,3 +80,6 @@ def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:
             parameter["example"] = examples[parameter["name"]]
     if "body" in examples:
         operation["requestBody"]["content"]["application/json"]["example"] = examples["body"]
+    for status, name in ANSWERS_SHOWN.get(operation["operationId"], {}).items():
+        content = operation["responses"][str(status)]["content"]["application/json"]
+        content["example"] = read_example(name)

@@ -135,14 +135,14 @@ class ScanDesk:
             return stored
         if not self._has_room():
             raise CapacityExhaustedError("The disk is too full to take on a scan")
-        target = music_id or music.value
+        asked = music_id or f"{music.kind}:{music.value}"  # a video's digits are no music id
         new = NewJob(
             kind=SCAN,
             input=text.strip(),
-            target=target,
+            target=music_id or text.strip(),
             music_id=music_id,
             parameters=parameters.to_document(),
-            fingerprint=fingerprint(target, self.world.name, self.world.provider, parameters),
+            fingerprint=fingerprint(asked, self.world.name, self.world.provider, parameters),
             scan_key=key,
             origin=origin,
             priority=PRIORITY_PEOPLE,

@@ -4,8 +4,8 @@ from api.routes import health, jobs, later, music, reference, search
 
 ROUTERS = (
     music.router,
-    jobs.router,
     jobs.writing,
+    jobs.router,
     search.router,
     later.router,
     jobs.extensions,

@@ -14,7 +14,7 @@ from api.schemas import Health, ReadinessReport
 router = APIRouter(tags=["Operation"])
 
 
-@router.get("/healthz", response_model=None, responses={OK: {"model": Health}})
+@router.get("/healthz", summary="Alive", response_model=None, responses={OK: {"model": Health}})
 async def healthz() -> Response:
     """The process is alive. 进程存活."""
     return Json({"status": "ok"})
@@ -22,6 +22,7 @@ async def healthz() -> Response:
 
 @router.get(
     "/readyz",
+    summary="Ready, or what is wrong",
     response_model=None,
     responses={OK: {"model": ReadinessReport}, NOT_READY: {"model": ReadinessReport}},
 )

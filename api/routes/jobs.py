@@ -29,7 +29,7 @@ extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
 JobId = Annotated[str, Path(description="id of a collection job")]
 
 
-@writing.post(JOBS_PATH, response_model=None, responses=CREATE_JOB_ANSWERS)
+@writing.post(JOBS_PATH, summary="Start a scan", response_model=None, responses=CREATE_JOB_ANSWERS)
 async def music_collection_jobs(
     request: Request, body: Annotated[JobBody, Body()], desk: Desk
 ) -> Response:
@@ -49,7 +49,12 @@ async def music_collection_jobs(
     return success(request.scope, data, status=status, headers=headers)
 
 
-@router.get(f"{JOBS_PATH}/{{job_id}}", response_model=None, responses=JOB_ANSWERS)
+@router.get(
+    f"{JOBS_PATH}/{{job_id}}",
+    summary="Progress and result of a job",
+    response_model=None,
+    responses=JOB_ANSWERS,
+)
 async def music_collection_job(request: Request, job_id: JobId, desk: Desk) -> Response:
     """Progress of a job and, once completed, its result. 查询任务进度与结果."""
     understood(request.scope, {"job_id": job_id})
@@ -58,7 +63,12 @@ async def music_collection_job(request: Request, job_id: JobId, desk: Desk) -> R
     return read(request.scope, data, headers=waiting_headers(scan.job))
 
 
-@router.delete(f"{JOBS_PATH}/{{job_id}}", response_model=None, responses=CANCEL_ANSWERS)
+@router.delete(
+    f"{JOBS_PATH}/{{job_id}}",
+    summary="Cancel a job",
+    response_model=None,
+    responses=CANCEL_ANSWERS,
+)
 async def cancel_music_collection_job(request: Request, job_id: JobId, desk: Desk) -> Response:
     """Ask for the end of a job; one that has ended stays as it is. 请求取消任务."""
     understood(request.scope, {"job_id": job_id})
@@ -70,6 +80,7 @@ async def cancel_music_collection_job(request: Request, job_id: JobId, desk: Des
 
 @extensions.get(
     "/api/v1/sametrack/jobs",
+    summary="List of jobs",
     response_model=None,
     responses=JOB_LIST_ANSWERS,
     openapi_extra={"x-extension": True},

@@ -63,7 +63,7 @@ def build_router(operations: tuple[Later, ...]) -> APIRouter:
             name=operation.name,
             tags=[operation.tag],
             summary=operation.summary,
-            description="Not carried out by this version; the answer says so. 本版本暂不提供该操作。",
+            description="Not carried out by this version yet. 本版本暂不提供该操作。",
             response_model=None,
             responses=LATER_ANSWERS,
         )

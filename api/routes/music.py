@@ -23,6 +23,7 @@ router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeats)])
 
 @router.get(
     "/api/v1/vidplat/app/v3/fetch_music_hot_videos",
+    summary="Hot videos of a track",
     response_model=None,
     responses=HOT_VIDEOS_ANSWERS,
 )

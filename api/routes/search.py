@@ -12,6 +12,7 @@ router = APIRouter(tags=["Search"])
 
 @router.post(
     "/api/v1/vidplat/search/fetch_music_search",
+    summary="Music search (always refused)",
     response_model=None,
     responses=PROTECTED_ANSWERS,
     openapi_extra=MUSIC_SEARCH_BODY,
@@ -23,6 +24,7 @@ async def fetch_music_search() -> NoReturn:
 
 @router.post(
     "/api/v1/vidplat/search/fetch_video_search_v1",
+    summary="Video search (always refused)",
     response_model=None,
     responses=PROTECTED_ANSWERS,
     openapi_extra=VIDEO_SEARCH_BODY,

@@ -1,13 +1,19 @@
 """The API description: complete, and changed on purpose only."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from starlette.testclient import TestClient
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
+import api.schemas.examples
 from api.errors import ANSWERS
+from api.schemas.examples import ANSWERS_SHOWN, read_example
+from api.schemas.result import HotVideosAnswer, JobDocument
+from api.schemas.shape import Envelope
 from pipelines.domain.parameters import PARAMETERS, Parameter
 
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
@@ -84,3 +90,22 @@ def test_the_examples_run_as_they_stand(document: Any, client: TestClient) -> No
     query = document["paths"][HOT]["get"]["parameters"]
     given = {entry["name"]: entry["example"] for entry in query if "example" in entry}
     assert client.get(HOT, params=given).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("fetch_music_hot_videos", Envelope[HotVideosAnswer]),
+        ("music_collection_job_started", Envelope[JobDocument]),
+        ("music_collection_job", Envelope[JobDocument]),
+    ],
+)
+def test_the_answers_shown_have_the_described_shape(name: str, shape: type[BaseModel]) -> None:
+    found = shape.model_validate(read_example(name))
+    assert found.model_dump()["data"]["is_demo_data"] is True
+
+
+def test_every_answer_shown_is_a_file_in_use() -> None:
+    names = {name for shown in ANSWERS_SHOWN.values() for name in shown.values()}
+    folder = Path(api.schemas.examples.__file__).parent
+    assert {path.stem for path in folder.glob("*.json")} == names

@@ -1,0 +1,41 @@
+"""Examples of the API description: requests that run as they stand, and whole answers as files.
+
+The files are answers of this service; tests hold them to the described shapes.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from api.errors import ACCEPTED, OK
+
+_FOLDER = Path(__file__).parent
+_JOBS = "api_v1_vidplat_app_v3_music_collection_jobs"
+_MUSIC_ID = "7300000000000000001"
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "fetch_music_hot_videos_api_v1_vidplat_app_v3_fetch_music_hot_videos_get": {
+        "music_id": _MUSIC_ID,
+        "count": 10,
+    },
+    f"music_collection_jobs_{_JOBS}_post": {
+        "body": {"input": _MUSIC_ID, "count": 10, "candidate_limit": 150},
+    },
+}
+ANSWERS_SHOWN: dict[str, dict[int, str]] = {
+    "fetch_music_hot_videos_api_v1_vidplat_app_v3_fetch_music_hot_videos_get": {
+        OK: "fetch_music_hot_videos",
+        ACCEPTED: "music_collection_job_started",
+    },
+    f"music_collection_jobs_{_JOBS}_post": {
+        OK: "music_collection_job",
+        ACCEPTED: "music_collection_job_started",
+    },
+    f"music_collection_job_{_JOBS}__job_id__get": {OK: "music_collection_job"},
+}
+
+
+def read_example(name: str) -> dict[str, Any]:
+    """One whole answer, as the service gave it."""
+    document: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return document
