@@ -16,7 +16,7 @@ from pipelines.audio.geometry import HOP_S, frame_count, geometry
 from pipelines.audio.peaks import Peaks, pick_peaks
 from pipelines.audio.spectra import long_spectra, moving_mean, short_spectra
 
-FEATURE_VERSION = "1"
+FEATURE_VERSION = "2"
 """Raised whenever the same sound would give other stored features."""
 _LEVEL = np.float32(0.1)  # every sound is measured at this RMS, so its loudness does not matter
 _COMPRESSION = np.float32(10.0)
@@ -67,9 +67,10 @@ def measure_features(samples: NDArray[np.float32], rate: int) -> Features:
     level = np.sqrt(np.mean(np.square(samples), dtype=np.float64))
     samples = samples * (_LEVEL / np.float32(level))
     chroma = _chroma(long_spectra(samples, grid, frames), banks.chroma)
-    short = short_spectra(samples, grid, frames)
+    spectra = short_spectra(samples, grid, frames)
+    short = np.abs(spectra)
     mel_db = _mel_db(short[::2], banks.mel)
-    peaks = pick_peaks(_loudness(short), grid)
+    peaks = pick_peaks(_loudness(short), spectra, grid)
     return Features(chroma.astype(np.float16), mel_db.astype(np.float16), peaks)
 
 

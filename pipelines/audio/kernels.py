@@ -164,7 +164,7 @@ def banded_path(similarity: Matrix) -> NDArray[np.int64]:
 
 
 @numba.njit(cache=True, error_model="numpy")
-def lag_histogram(
+def lag_histograms(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,
     candidate_frames: NDArray[np.int32],
@@ -172,21 +172,87 @@ def lag_histogram(
     lag: int,
     reach: int,
     tolerance_hz: float,
+    drifts: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Count pairs of peaks of equal frequency by their distance in time.
+    """Count pairs of peaks of equal frequency by their distance in time, for each drift.
 
-    Both lists are in order of time. Entry k counts reference frame - candidate frame =
-    lag + k - reach.
+    Both lists are in order of time. Row d, entry k counts pairs with reference frame - candidate
+    frame = lag + k - reach + drifts[d] (candidate frame - middle of the candidate's frames).
     """
-    counts = np.zeros(2 * reach + 1, dtype=np.int64)
+    counts = np.zeros((len(drifts), 2 * reach + 1), dtype=np.int64)
+    if len(candidate_frames) == 0:
+        return counts
+    middle = 0.5 * (candidate_frames[0] + candidate_frames[-1])
+    furthest = reach + int(np.abs(drifts).max() * (candidate_frames[-1] - middle)) + 1
     first = 0
     for peak in range(len(candidate_frames)):
         wanted = candidate_frames[peak] + lag
-        while first < len(reference_frames) and reference_frames[first] < wanted - reach:
+        from_middle = candidate_frames[peak] - middle
+        while first < len(reference_frames) and reference_frames[first] < wanted - furthest:
             first += 1
         other = first
-        while other < len(reference_frames) and reference_frames[other] <= wanted + reach:
+        while other < len(reference_frames) and reference_frames[other] <= wanted + furthest:
             if abs(reference_hertz[other] - candidate_hertz[peak]) < tolerance_hz:
-                counts[reference_frames[other] - wanted + reach] += 1
+                _count(counts, drifts, reference_frames[other] - wanted + reach, from_middle)
             other += 1
     return counts
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _count(
+    counts: NDArray[np.int64], drifts: NDArray[np.float64], place: int, from_middle: float
+) -> None:
+    for drift in range(len(drifts)):
+        entry = round(place - drifts[drift] * from_middle)
+        if 0 <= entry < counts.shape[1]:
+            counts[drift, entry] += 1
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def largest_sum(
+    phases: NDArray[np.float64], hertz: NDArray[np.float64], reach_s: float, step_s: float
+) -> float:
+    """Largest |sum exp(i (phase + 2 pi f d))| over delays d within `reach_s`.
+
+    Args:
+        phases: Phase differences in radians (n,).
+        hertz: Their frequencies (n,).
+        reach_s: Largest delay either way.
+        step_s: Step between delays.
+    """
+    turning = np.exp(1j * (phases - 2 * np.pi * hertz * reach_s))
+    step = np.exp(2j * np.pi * hertz * step_s)
+    best = 0.0
+    for _ in range(int(2 * reach_s / step_s) + 1):
+        total = 0j
+        for pair in range(len(turning)):
+            total += turning[pair]
+            turning[pair] *= step[pair]
+        best = max(best, total.real**2 + total.imag**2)
+    return float(np.sqrt(best))
+
+
+@numba.njit(cache=True, error_model="numpy")
+def matching_peaks(
+    reference_frames: NDArray[np.int32],
+    reference_hertz: Vector,
+    candidate_frames: NDArray[np.int32],
+    candidate_hertz: Vector,
+    lag: int,
+    tolerance_hz: float,
+) -> NDArray[np.int64]:
+    """Pairs (n, 2) of reference and candidate peaks of equal frequency, `lag` +- 1 frame apart."""
+    pairs = np.empty((4 * len(candidate_frames), 2), dtype=np.int64)
+    count, first = 0, 0
+    for peak in range(len(candidate_frames)):
+        wanted = candidate_frames[peak] + lag
+        while first < len(reference_frames) and reference_frames[first] < wanted - 1:
+            first += 1
+        other = first
+        while other < len(reference_frames) and reference_frames[other] <= wanted + 1:
+            is_near = abs(reference_hertz[other] - candidate_hertz[peak]) < tolerance_hz
+            if is_near and count < len(pairs):
+                pairs[count, 0], pairs[count, 1] = other, peak
+                count += 1
+            other += 1
+    return pairs[:count]

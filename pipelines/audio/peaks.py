@@ -23,17 +23,27 @@ _FRAMES_PER_BLOCK = round(1 / FINE_HOP_S)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Peaks:
-    """Peaks in order of time: `frames` (n,) in fine frames of 23.2 ms, `hertz` (n,)."""
+    """Peaks in order of time.
+
+    Attributes:
+        frames: When, in fine frames of 23.2 ms, (n,).
+        hertz: Frequency, interpolated between bins, (n,).
+        phases: Phase at the centre of the window in 1/256 turns, (n,).
+    """
 
     frames: NDArray[np.int32]
     hertz: NDArray[np.float32]
+    phases: NDArray[np.uint8]
 
 
-def pick_peaks(loudness: NDArray[np.float32], grid: Geometry) -> Peaks:
+def pick_peaks(
+    loudness: NDArray[np.float32], spectra: NDArray[np.complex64], grid: Geometry
+) -> Peaks:
     """Pick the strongest local maxima, at most 40 for each second.
 
     Args:
         loudness: Log magnitudes (fine frames, bins) of the short transform.
+        spectra: The transform itself, same shape.
         grid: Transform sizes of the sound.
     """
     bin_hz = grid.rate / grid.short_size
@@ -45,7 +55,8 @@ def pick_peaks(loudness: NDArray[np.float32], grid: Geometry) -> Peaks:
     kept = _strongest(frames, prominence[frames, bins])
     frames, bins = frames[kept], bins[kept] + first
     offset = _vertex(loudness, frames, bins)
-    return Peaks(frames.astype(np.int32), ((bins + offset) * bin_hz).astype(np.float32))
+    hertz = ((bins + offset) * bin_hz).astype(np.float32)
+    return Peaks(frames.astype(np.int32), hertz, _phases(spectra[frames, bins], bins))
 
 
 def _neighbourhood(values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -73,6 +84,12 @@ def _strongest(frames: NDArray[np.int64], strength: NDArray[np.float32]) -> NDAr
     starts = np.searchsorted(block[order], block[order], side="left")
     rank = np.arange(len(order)) - starts
     return np.sort(order[rank < PEAKS_PER_S])
+
+
+def _phases(values: NDArray[np.complex64], bins: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Counted from the centre of the window: there all bins of a peak have the same phase."""
+    turns = np.angle(values) / (2 * np.pi) + 0.5 * (bins % 2)
+    return np.rint(256 * turns).astype(np.int64).astype(np.uint8)
 
 
 def _vertex(

@@ -19,12 +19,17 @@ class Composite:
     mfcc: float = 0.2
     peaks: float = 0.7
     peak_scale: float = 0.10
+    without_phase: float = 0.10
     unmet_rule: float = 0.3
     variant_penalty: float = 0.04
 
 
 COMPOSITE = Composite()
 _TOLERANCE = 1e-9
+_CHANCE_CERTAINTY = 3.25
+_FULL_CERTAINTY = 5.25
+_CLEARLY_MORE = 1.5
+_CLEARLY_ABOVE = 0.1
 
 
 def composite_score(chroma: float, mfcc: float, agreement: float) -> float:
@@ -36,6 +41,21 @@ def composite_score(chroma: float, mfcc: float, agreement: float) -> float:
         + COMPOSITE.mfcc * _positive(mfcc)
         + COMPOSITE.peaks * saturated / full
     )
+
+
+def phase_weight(certainty: float) -> float:
+    """How much peak agreement counts, 0.1 to 1, by how sure the phases agree (R / sqrt(n)).
+
+    Agreement without phase is what covers have; it counts little, but not nothing, because strong
+    reverb takes the phases of a recording away.
+    """
+    sure = _positive((certainty - _CHANCE_CERTAINTY) / (_FULL_CERTAINTY - _CHANCE_CERTAINTY))
+    return COMPOSITE.without_phase + (1 - COMPOSITE.without_phase) * sure
+
+
+def explains_better(agreement: float, other: float) -> bool:
+    """True when one hypothesis finds so many more peaks than another that chance cannot."""
+    return agreement > max(_CLEARLY_MORE * other, other + _CLEARLY_ABOVE)
 
 
 def meets_rule(segment: Segment, block: Block, limits: Limits) -> bool:

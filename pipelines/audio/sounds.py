@@ -65,7 +65,7 @@ def library_version() -> str:
 
 
 def pack_features(features: Features) -> bytes:
-    """The byte form: header, chroma, mel, peak frames, peak frequencies (little-endian)."""
+    """The byte form: header, chroma, mel, peaks (little-endian)."""
     peaks = features.peaks
     header = _HEADER.pack(_MAGIC, int(FEATURE_VERSION), features.frames, len(peaks.frames))
     return b"".join(
@@ -75,6 +75,7 @@ def pack_features(features: Features) -> bytes:
             features.mel_db.astype("<f2").tobytes(),
             peaks.frames.astype("<u2").tobytes(),
             peaks.hertz.astype("<f4").tobytes(),
+            peaks.phases.tobytes(),
         )
     )
 
@@ -86,15 +87,25 @@ def unpack_features(packed: bytes) -> Features:
         FeaturesUnreadableError: The bytes are cut off, foreign or of another feature version.
     """
     frames, peak_count = _checked_header(packed)
-    sizes = (frames * CHROMA_BINS * 2, frames * MEL_BANDS * 2, peak_count * 2, peak_count * 4)
+    sizes = (
+        frames * CHROMA_BINS * 2,
+        frames * MEL_BANDS * 2,
+        peak_count * 2,
+        peak_count * 4,
+        peak_count,
+    )
     ends = np.cumsum((_HEADER.size, *sizes))
     if len(packed) != ends[-1]:
         raise FeaturesUnreadableError("packed features are cut off")
-    chroma, mel, at, hertz = (packed[start:end] for start, end in pairwise(ends))
+    chroma, mel, at, hertz, phases = (packed[start:end] for start, end in pairwise(ends))
     return Features(
         np.frombuffer(chroma, "<f2").reshape(frames, CHROMA_BINS),
         np.frombuffer(mel, "<f2").reshape(frames, MEL_BANDS),
-        Peaks(np.frombuffer(at, "<u2").astype(np.int32), np.frombuffer(hertz, "<f4").astype("f4")),
+        Peaks(
+            np.frombuffer(at, "<u2").astype(np.int32),
+            np.frombuffer(hertz, "<f4").astype(np.float32),
+            np.frombuffer(phases, np.uint8),
+        ),
     )
 
 

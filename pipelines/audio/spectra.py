@@ -1,4 +1,4 @@
-"""Short-time magnitude spectra at the native sample rate, in cache-sized pieces.
+"""Short-time spectra at the native sample rate, in cache-sized pieces.
 
 What belongs here: framing, windows, transforms and moving averages. Not here: what the spectra
 mean (`features.py`, `peaks.py`).
@@ -13,24 +13,27 @@ from scipy.fft import rfft
 from pipelines.audio.geometry import FINE_HOP_S, HOP_S, LONG_WINDOW_S, SHORT_WINDOW_S, Geometry
 
 Spectrum = NDArray[np.float32]
+ComplexSpectrum = NDArray[np.complex64]
 _FRAMES_AT_ONCE = 64  # 64 frames of 8192 float32 fill 2 MB: they stay in the processor's cache
 _REFERENCE_RATE = 22_050.0
 
 
 def long_spectra(samples: Spectrum, grid: Geometry, frames: int) -> Spectrum:
     """Magnitudes (frames, bins up to 5 kHz) of 186 ms windows every 46.4 ms."""
-    return _magnitudes(
-        samples,
-        _centres(frames, HOP_S * grid.rate),
-        grid.long_size,
-        grid.long_bins,
-        LONG_WINDOW_S * _REFERENCE_RATE,
+    return np.abs(
+        _transformed(
+            samples,
+            _centres(frames, HOP_S * grid.rate),
+            grid.long_size,
+            grid.long_bins,
+            LONG_WINDOW_S * _REFERENCE_RATE,
+        )
     )
 
 
-def short_spectra(samples: Spectrum, grid: Geometry, frames: int) -> Spectrum:
-    """Magnitudes (2 frames, bins up to 8 kHz) of 93 ms windows every 23.2 ms."""
-    return _magnitudes(
+def short_spectra(samples: Spectrum, grid: Geometry, frames: int) -> ComplexSpectrum:
+    """Complex spectra (2 frames, bins up to 8 kHz) of 93 ms windows every 23.2 ms."""
+    return _transformed(
         samples,
         _centres(2 * frames, FINE_HOP_S * grid.rate),
         grid.short_size,
@@ -57,19 +60,18 @@ def _centres(frames: int, hop: float) -> NDArray[np.int64]:
     return np.rint(np.arange(frames) * hop).astype(np.int64)
 
 
-def _magnitudes(
+def _transformed(
     samples: Spectrum, centres: NDArray[np.int64], size: int, bins: int, nominal_size: float
-) -> Spectrum:
+) -> ComplexSpectrum:
     """Scaled as if the transform had the nominal size, so that levels agree between rates."""
     after = max(0, int(centres[-1]) + size - len(samples))
     padded = np.pad(samples, (size // 2, after))
     frames = np.lib.stride_tricks.sliding_window_view(padded, size)
     window = _hann(size) * np.float32(nominal_size / size)
-    result = np.empty((len(centres), bins), dtype=np.float32)
+    result = np.empty((len(centres), bins), dtype=np.complex64)
     for first in range(0, len(centres), _FRAMES_AT_ONCE):
         piece = slice(first, first + _FRAMES_AT_ONCE)
-        transformed = rfft(frames[centres[piece]] * window)[:, :bins]
-        np.abs(transformed, out=result[piece])
+        result[piece] = rfft(frames[centres[piece]] * window)[:, :bins]
     return result
 
 

@@ -8,12 +8,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipelines.audio.agreement import TOLERANCE_HZ, peak_agreement
+from pipelines.audio.agreement import (
+    TOLERANCE_HZ,
+    drifting_share,
+    match_peaks,
+    phase_certainty,
+)
 from pipelines.audio.alignment import Block, align
 from pipelines.audio.features import Features
 from pipelines.audio.geometry import HOP_S
 from pipelines.audio.peaks import Peaks
-from pipelines.audio.scoring import COMPOSITE, composite_score, meets_rule
+from pipelines.audio.scoring import (
+    COMPOSITE,
+    composite_score,
+    explains_better,
+    meets_rule,
+    phase_weight,
+)
 from pipelines.audio.sounds import Heard, NotComparable, Sound
 from pipelines.domain.evidence import Limits, PairEvidence, Segment, Verdict
 
@@ -49,6 +60,7 @@ class _Judged:
     agreement: float
     score: float
     is_met: bool
+    is_drifting: bool
 
 
 def compare_pair(reference: Heard, candidate: Heard, *, limits: Limits) -> PairEvidence:
@@ -107,7 +119,11 @@ def warm_up() -> None:
     """Load the compiled loops, which takes some 0.3 s once per process."""
     noise = np.random.default_rng(0).standard_normal((round(9 / HOP_S), 100))
     mel_db = noise[:, :64].astype(np.float16)
-    peaks = Peaks(np.arange(100, dtype=np.int32), np.full(100, 440.0, dtype=np.float32))
+    peaks = Peaks(
+        np.arange(100, dtype=np.int32),
+        np.full(100, 440.0, dtype=np.float32),
+        np.zeros(100, dtype=np.uint8),
+    )
     features = Features(np.abs(noise[:, 64:]).astype(np.float16), mel_db, peaks)
     sound = Sound(
         sha256="",
@@ -138,25 +154,30 @@ def cleanliness(sound: Sound) -> float:
 def _judge(
     reference: Sound, candidate: Sound, segment: Segment, block: Block, limits: Limits
 ) -> _Judged:
-    agreement = peak_agreement(
+    match = match_peaks(
         reference.features.peaks,
         candidate.features.peaks,
         lag=2 * (block.reference_frame - block.candidate_frame),
         first_frame=2 * block.candidate_frame,
         last_frame=2 * (block.candidate_frame + block.frames),
     )
+    is_met = meets_rule(segment, block, limits)
+    agreement = match.share
+    if is_met:  # dearer looks, for the few pairs that may still be confirmed
+        agreement *= phase_weight(phase_certainty(match))
     return _Judged(
         segment=segment,
         block=block,
         agreement=agreement,
         score=composite_score(block.chroma, block.mfcc, agreement),
-        is_met=meets_rule(segment, block, limits),
+        is_met=is_met,
+        is_drifting=is_met and explains_better(drifting_share(match), match.share),
     )
 
 
 def _most_credible(judged: list[_Judged], limits: Limits) -> _Judged:
     """A whole match that is confirmed says most; else the best score under a rule that holds."""
-    met = [one for one in judged if one.is_met]
+    met = [one for one in judged if one.is_met and not one.is_drifting]
     for one in met:
         if one.segment == "whole" and one.score >= limits.match_threshold:
             return one
@@ -164,10 +185,11 @@ def _most_credible(judged: list[_Judged], limits: Limits) -> _Judged:
 
 
 def _evidence(judged: _Judged, limits: Limits) -> PairEvidence:
-    score = judged.score if judged.is_met else COMPOSITE.unmet_rule * judged.score
-    is_confirmed = judged.is_met and score >= limits.match_threshold
-    reason = "distances_above_limits"
-    if judged.is_met:
+    is_met = judged.is_met and not judged.is_drifting
+    score = judged.score if is_met else COMPOSITE.unmet_rule * judged.score
+    is_confirmed = is_met and score >= limits.match_threshold
+    reason = "tempo_drifts" if judged.is_met else "distances_above_limits"
+    if is_met:
         reason = f"{judged.segment}_rule_met" if is_confirmed else "score_below_threshold"
     return PairEvidence(
         verdict="confirmed" if is_confirmed else "rejected",

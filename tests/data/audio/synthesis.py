@@ -252,3 +252,30 @@ def low_passed(sound: Samples, top_hz: float) -> Samples:
     spectrum = np.fft.rfft(sound)
     spectrum[np.fft.rfftfreq(len(sound), 1 / RATE) > top_hz] = 0
     return normal(np.fft.irfft(spectrum, len(sound)))
+
+
+def reverberated(sound: Samples, seconds: float) -> Samples:
+    """In a room that takes `seconds` to fall by 60 dB, as much room as direct sound."""
+    count = int(seconds * RATE)
+    room = np.random.default_rng(0).standard_normal(count) * np.exp(-6.9 * np.arange(count) / count)
+    size = len(sound) + count
+    wet = np.fft.irfft(np.fft.rfft(sound, size) * np.fft.rfft(room, size), size)[: len(sound)]
+    return normal(normal(sound) + normal(wet))
+
+
+def stretched(sound: Samples, tempo: float) -> Samples:
+    """Play at another tempo and the same pitch, with a phase vocoder."""
+    size, hop = 2048, 512
+    window = np.hanning(size)
+    places = np.arange(0, len(sound) - size - hop, hop * tempo).astype(int)
+    turn = np.exp(2j * np.pi * np.arange(size // 2 + 1) * hop / size)
+    out = np.zeros(len(places) * hop + size)
+    phase = np.ones(size // 2 + 1, dtype=complex)
+    for number, place in enumerate(places):
+        now = np.fft.rfft(window * sound[place : place + size])
+        later = np.fft.rfft(window * sound[place + hop : place + hop + size])
+        out[number * hop : number * hop + size] += window * np.fft.irfft(np.abs(now) * phase)
+        step = later * np.conj(now)
+        phase = phase * step / np.maximum(np.abs(step), 1e-12)
+        phase = np.where(np.abs(phase) < 0.5, turn, phase)
+    return normal(out)

@@ -74,6 +74,8 @@ def test_what_people_do_to_a_sound_leaves_it_the_same_recording(
         "medley": np.concatenate(
             [band.track(40)[: 7 * RATE], song[4 * RATE : 12 * RATE], band.track(41)[: 6 * RATE]]
         ),
+        "room": band.reverberated(song, 0.6),
+        "hall": band.reverberated(song, 1.5),
         "seven seconds": song[9 * RATE : 16 * RATE],
     }
     verdicts = {
@@ -102,6 +104,34 @@ def test_other_recordings_are_rejected_with_their_reason(
         assert evidence.verdict == "rejected"
         assert evidence.reason in {"distances_above_limits", "score_below_threshold"}
         assert (evidence.score or 0) < 0.5
+
+
+def test_covers_in_the_same_key_and_tempo_are_rejected(
+    band: ModuleType, hear: Callable[..., Sound]
+) -> None:
+    for seed in (1, 3):
+        original = hear(band.track(seed))
+        for other_band in (50, 61, 72):
+            evidence = compare_pair(
+                original, hear(band.track(seed, band=other_band)), limits=LIMITS
+            )
+            assert evidence.verdict == "rejected"
+            assert evidence.reason == "score_below_threshold"
+
+
+def test_another_tempo_is_not_what_was_heard(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    for tempo in (0.9, 0.96, 1.04, 1.1):
+        evidence = compare_pair(reference, hear(band.stretched(song, tempo)), limits=LIMITS)
+        assert evidence.verdict == "rejected"
+
+
+def test_a_tenth_of_a_percent_of_tempo_is_still_the_same(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    evidence = compare_pair(reference, hear(band.resampled(song, 1.001)), limits=LIMITS)
+    assert evidence.verdict == "confirmed"
 
 
 def test_speech_tone_noise_and_clicks_score_low_and_finite(
