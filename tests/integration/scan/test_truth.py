@@ -1,0 +1,84 @@
+"""A whole scan against the world's own truth: real processes, real HTTP, real sound."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.stage import Stage
+from warehouse.queries import read_candidates, read_result_document
+
+FIXED_SEEDS = (11, 23, 42)
+SIZE = 0.2
+
+
+def public_same(truth: dict[str, Any]) -> set[str]:
+    return {
+        work["aweme_id"]
+        for work in truth["works"]
+        if work["relation"] == "same" and work["is_public"]
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", FIXED_SEEDS)
+def test_a_scan_confirms_what_carries_the_recording_and_nothing_else(
+    stage: Stage, seed: int
+) -> None:
+    stage.start_platform(seed=seed, size=SIZE)
+    stage.start_worker()
+    track = stage.world("/_world/tracks")["tracks"][seed % 5]
+    job_id = stage.ask(track["prose"])
+
+    job = stage.ended(job_id)
+    assert (job.status, job.error) == ("completed", None)
+    assert job.music_id == track["music_id"]
+
+    stage.engine.refresh()
+    document = read_result_document(stage.engine, job_id)
+    assert document is not None
+    confirmed = {video["aweme_id"] for video in document["ranked"]}
+    same = public_same(stage.world(f"/_world/truth/{track['music_id']}"))
+    assert confirmed <= same
+    assert len(confirmed & same) >= 0.95 * len(same)
+    assert len(same) >= 10
+
+    _every_audio_link_has_evidence(document)
+    _every_stop_has_a_reason(document)
+    _every_candidate_has_an_outcome(stage, job_id, document)
+
+
+def _every_audio_link_has_evidence(document: dict[str, Any]) -> None:
+    links = [video for video in document["ranked"] if video["link_type"] != "exact_music_id"]
+    assert links
+    for video in links:
+        evidence = video["evidence"]
+        assert evidence["verdict"] == "confirmed"
+        assert evidence["score"] >= evidence["limits"]["match_threshold"]
+        assert (evidence["speed"], evidence["semitones"]) == (1.0, 0.0)
+        assert evidence["candidate_music_id"] == video["source_music_id"]
+
+
+def _every_stop_has_a_reason(document: dict[str, Any]) -> None:
+    sources = document["coverage"]["sources"]
+    assert {"music_info", "music_list", "user_posts", "video_detail"} <= {
+        source["surface"] for source in sources
+    }
+    assert all(source["stop_reason"] for source in sources)
+
+
+def _every_candidate_has_an_outcome(stage: Stage, job_id: str, document: dict[str, Any]) -> None:
+    candidates = read_candidates(stage.engine, job_id)
+    assert len(candidates) == document["candidate_pool_size"]
+    assert {row["outcome"] for row in candidates} <= {
+        "confirmed",
+        "rejected",
+        "not_comparable",
+        "unavailable",
+    }
+    rejected = stage.rows(
+        "select * from marts.audio_comparisons where job_id = $job_id and verdict = 'rejected'",
+        job_id=job_id,
+    )
+    assert rejected
+    assert all(row["reason"] and json.loads(row["limits"]) for row in rejected)

@@ -1,0 +1,166 @@
+"""A real platform, a real worker and their stores, each in a process of its own.
+
+For integration tests and benches.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+from dagster import DagsterInstance
+
+from api.cli.processes import Child, Household, Program, find_port, sametrack
+from pipelines.domain.jobs import Job
+from pipelines.domain.parameters import fingerprint, scan_parameters
+from pipelines.runs import open_instance
+from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.engine import Engine
+from warehouse.home import open_home
+from warehouse.lake import open_lake
+
+PATIENCE_S = 120.0
+
+
+def wait_for[T](look: Callable[[], T | None], *, patience_s: float = PATIENCE_S) -> T:
+    """Look until there is something, or fail."""
+    until = time.monotonic() + patience_s
+    while time.monotonic() < until:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("what was waited for did not happen")
+
+
+@dataclass
+class Stage:
+    """One world: its platform's port, its home, and what was started in it."""
+
+    household: Household
+    root: Path
+    cache: Path
+    port: int = field(default_factory=find_port)
+    settings: dict[str, str] = field(default_factory=dict)
+    worker: Child | None = None
+    platform: Child | None = None
+
+    def __post_init__(self) -> None:
+        self.home = open_home(self.root / "home", "sandbox")
+        self.control: ControlStore = open_control(self.home.control_url, world="sandbox")
+        self.engine = Engine(open_lake(self.home.lake_url, world="sandbox"))
+
+    def start_platform(self, *, seed: int, size: float, latency_ms: int = 0) -> None:
+        world = ["--seed", str(seed), "--size", str(size), "--latency-ms", str(latency_ms)]
+        place = ["--port", str(self.port), "--cache", str(self.cache)]
+        self.platform = self._start("sandbox", [*world, *place])
+        wait_for(self._is_up)
+
+    def start_worker(self, **settings: str) -> None:
+        self.worker = self._start("worker", [], **settings)
+
+    def wait(self, look: Callable[[], object]) -> None:
+        """Wait until a look shows something true."""
+        wait_for(look)
+
+    def stop(self, child: Child) -> None:
+        self.household.stop(child)
+
+    def world(self, path: str) -> dict[str, Any]:
+        answer: dict[str, Any] = httpx2.get(
+            f"http://127.0.0.1:{self.port}{path}", timeout=60
+        ).json()
+        return answer
+
+    def fault(self, **fault: object) -> None:
+        httpx2.post(f"http://127.0.0.1:{self.port}/_world/faults", json=fault).raise_for_status()
+
+    def ask(self, text: str, *, music_id: str | None = None, **parameters: object) -> str:
+        """Put a job into the queue; returns its id."""
+        values = scan_parameters(parameters)
+        new = NewJob(
+            kind="scan",
+            input=text,
+            target=music_id or text,
+            music_id=music_id,
+            parameters=values.to_document(),
+            fingerprint=fingerprint(music_id or text, "sandbox", "public-graph", values),
+            scan_key=None,
+            origin="cli",
+            priority=100,
+        )
+        return self.control.create_or_join(new)[0].job_id
+
+    def job(self, job_id: str) -> Job:
+        found = self.control.job(job_id)
+        assert found is not None
+        return found
+
+    def ended(self, job_id: str, *, patience_s: float = PATIENCE_S) -> Job:
+        """Wait until a job has ended."""
+
+        def look() -> Job | None:
+            job = self.job(job_id)
+            return job if job.finished_at is not None else None
+
+        return wait_for(look, patience_s=patience_s)
+
+    def rows(self, sql: str, **params: object) -> list[dict[str, Any]]:
+        self.engine.refresh()
+        return self.engine.rows(sql, params)
+
+    def instance(self) -> DagsterInstance:
+        return open_instance(self.home)
+
+    def processes(self, *, with_word: str) -> list[psutil.Process]:
+        """Processes below the worker whose command line holds a word."""
+        assert self.worker is not None
+        below = psutil.Process(self.worker.process.pid).children(recursive=True)
+        return [one for one in below if any(with_word in part for part in one.cmdline())]
+
+    def _start(self, command: str, arguments: list[str], **settings: str) -> Child:
+        stamp = datetime.now(UTC).strftime("%H%M%S%f")
+        return self.household.start(
+            Program(
+                name=command,
+                command=sametrack(command, *arguments),
+                log=self.root / f"{command}-{stamp}.log",
+                env=self._environment() | settings,
+            )
+        )
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "PROFILE": "sandbox",
+            "DATA_HOME": str(self.root / "home"),
+            "SANDBOX_PORT": str(self.port),
+            "CONTROL_URL": "",
+            "LAKE_URL": "",
+            "WORKER_RUNS": "1",
+            "HEARTBEAT_S": "0.3",
+            "WORKER_LOST_AFTER_S": "3",
+            "PYTHONDONTWRITEBYTECODE": "",
+        } | self.settings
+
+    def _is_up(self) -> bool:
+        try:
+            self.world("/_world/tracks")
+        except httpx2.HTTPError:
+            return False
+        return True
+
+
+@contextmanager
+def open_stage(root: Path, cache: Path) -> Iterator[Stage]:
+    """An empty world; everything started in it is stopped again."""
+    with ExitStack() as stack:
+        household = stack.enter_context(Household(grace_s=3.0))
+        built = Stage(household=household, root=root, cache=cache)
+        stack.enter_context(closing(built.control))
+        stack.enter_context(closing(built.engine))
+        yield built

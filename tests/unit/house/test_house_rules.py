@@ -1,0 +1,89 @@
+"""Rules of the house that a machine can check."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PACKAGES = ("api", "pipelines", "warehouse")
+MAX_LINES = 500
+MAX_BODY = 40
+FORBIDDEN_NAMES = {"utils", "helpers", "common", "base", "misc", "manager"}
+BRANDS = re.compile("dou" + "yin|ku" + "gou|tik" + "hub|tik" + "tok", re.IGNORECASE)
+TEXT_SUFFIXES = {".py", ".toml", ".md", ".html", ".j2", ".css", ".js", ".yaml", ".sql", ".json", ""}
+
+
+def sources() -> list[Path]:
+    found = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    return sorted(path for path in found if "vendor" not in path.parts)
+
+
+def ours() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    return [ROOT / name for name in listed if (ROOT / name).is_file()]
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    first = node.body[0]
+    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    rest = node.body[1:] if is_docstring else node.body
+    return 0 if not rest else (rest[-1].end_lineno or 0) - rest[0].lineno + 1
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_opens_with_its_charter_and_stays_small(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text())), "no charter"
+    assert len(path.read_text().splitlines()) <= MAX_LINES
+    assert path.stem not in FORBIDDEN_NAMES
+    assert [node.name for node in functions(path) if body_lines(node) > MAX_BODY] == []
+
+
+def test_brand_words_live_in_platform_profiles_and_recorded_shapes_alone() -> None:
+    allowed = ("pipelines/upstream/profiles/", "tests/shapes/")
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in ours()
+        if path.suffix in TEXT_SUFFIXES
+        and not str(path.relative_to(ROOT)).startswith(allowed)
+        and "vendor" not in path.parts
+        and BRANDS.search(path.read_text(errors="replace"))
+    ]
+    assert wrong == []
+
+
+def test_the_lock_names_no_host() -> None:
+    assert "://" not in (ROOT / "requirements.lock").read_text()
+
+
+def test_every_test_asserts_something() -> None:
+    """A `with pytest.raises` or an assertion helper counts; nothing at all does not."""
+    silent = [
+        f"{path.name}:{node.name}"
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        for node in functions(path)
+        if node.name.startswith("test_") and not _asserts(node)
+    ]
+    assert silent == []
+
+
+def _asserts(node: ast.AST) -> bool:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assert):
+            return True
+        if isinstance(inner, ast.Call):
+            name = ast.unparse(inner.func).rsplit(".", 1)[-1]
+            if name.startswith(("assert", "raises", "warns", "check", "call_and_validate", "_")):
+                return True
+    return False
