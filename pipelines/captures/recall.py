@@ -1,8 +1,10 @@
 """Details that were read not long ago, from the warehouse: many small questions in one query."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
+from pipelines.domain.errors import SametrackError
 from pipelines.domain.records import Video
 from warehouse.engine import Engine
 from warehouse.queries import read_latest_videos
@@ -11,43 +13,54 @@ GATHER_S = 0.005
 
 
 class Recall:
-    """Answers which works have a complete observation that is fresh enough."""
+    """Answers which works have a complete observation that is fresh enough.
+
+    A query costs tens of milliseconds whatever its size, so questions of the same moment share
+    one, and it also asks for the works that lists have shown: they are what is asked for next.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._asked: dict[str, asyncio.Future[Video | None]] = {}
+        self._shown: set[str] = set()
+        self._known: dict[str, Video | None] = {}
+        self._asked: dict[str, asyncio.Future[None]] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    def expect(self, aweme_ids: Iterable[str]) -> None:
+        """These works may be asked for soon."""
+        self._shown.update(aweme_ids)
 
     async def find(self, aweme_id: str, *, max_age_s: float) -> Video | None:
-        """The newest complete observation of a work; None when there is none young enough.
-
-        Questions of the same moment share one query.
-        """
-        answer = self._asked.get(aweme_id)
-        if answer is None:
-            answer = asyncio.get_running_loop().create_future()
-            is_first = not self._asked
-            self._asked[aweme_id] = answer
-            if is_first:
-                await self._answer_all()
-        video = await asyncio.shield(answer)
+        """The newest complete observation of a work; None when there is none young enough."""
+        if aweme_id not in self._known:
+            await self._ask(aweme_id)
+        video = self._known.get(aweme_id)
         if video is None or not video.statistics_complete:
             return None
         oldest = datetime.now(UTC) - timedelta(seconds=max_age_s)
         return video if video.observed_at >= oldest else None
 
+    async def _ask(self, aweme_id: str) -> None:
+        answer = self._asked.get(aweme_id)
+        if answer is None:
+            answer = asyncio.get_running_loop().create_future()
+            self._asked[aweme_id] = answer
+        if self._looking is None:
+            # A task of its own: whoever asked first may be cancelled, the others still wait.
+            self._looking = asyncio.create_task(self._answer_all())
+        await asyncio.shield(answer)
+
     async def _answer_all(self) -> None:
+        await asyncio.sleep(GATHER_S)
+        asked, self._asked, self._looking = self._asked, {}, None
+        wanted = (self._shown | set(asked)) - self._known.keys()
         try:
-            await asyncio.sleep(GATHER_S)
-        finally:
-            asked, self._asked = self._asked, {}
-        try:
-            found = await asyncio.to_thread(read_latest_videos, self._engine, list(asked))
-        except BaseException as error:
+            found = await asyncio.to_thread(read_latest_videos, self._engine, sorted(wanted))
+        except SametrackError as error:
             for answer in asked.values():
-                if not answer.done():
-                    answer.set_exception(error)
-                    answer.exception()  # the others re-raise it; nobody need be left to
-            raise
-        for aweme_id, answer in asked.items():
-            if not answer.done():
-                answer.set_result(found.get(aweme_id))
+                answer.set_exception(error)
+                answer.exception()  # whoever still waits raises it; nobody need be left to
+            return
+        self._known.update({aweme_id: found.get(aweme_id) for aweme_id in wanted})
+        for answer in asked.values():
+            answer.set_result(None)

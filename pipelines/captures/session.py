@@ -5,11 +5,11 @@ import sys
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from http import HTTPStatus
 from pathlib import Path
 from typing import Self
 
-from pipelines.captures.attempts import Attempt, failed, succeeded
+from pipelines.captures.attempts import Attempt, succeeded
+from pipelines.captures.booking import Booking
 from pipelines.captures.cancelling import CancelWatch
 from pipelines.captures.keeper import Keeper
 from pipelines.captures.recall import Recall
@@ -18,15 +18,12 @@ from pipelines.domain.coverage import SourceCoverage
 from pipelines.domain.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
-    RunCancelledError,
-    SametrackError,
 )
 from pipelines.domain.inputs import MusicInput, read_music_input
 from pipelines.domain.records import Account, Track, UnavailableVideo, VideoDetail, VideoPage
 from pipelines.upstream.providers import MusicProvider
 from pipelines.upstream.reading import Reading, SoundFile
-from pipelines.upstream.trail import Trail, open_trail
-from pipelines.upstream.vidplat.links import LinkTarget
+from pipelines.upstream.trail import open_trail
 from warehouse.control import ControlStore
 from warehouse.engine import Engine
 from warehouse.lake import Lake
@@ -60,11 +57,9 @@ class Captures:
         cancelled: Callable[[], bool] = lambda: False,
         flush_every: int = 50,
     ) -> None:
-        self.requests_used = 0
         self._provider = provider
         self._control = control
         self._sounds_dir = sounds_dir
-        self._watch = CancelWatch(cancelled)
         self._recall = Recall(engine)
         self._keeper = Keeper(
             lake=lake,
@@ -74,6 +69,7 @@ class Captures:
             job_id=job_id,
             flush_every=flush_every,
         )
+        self._booking = Booking(self._keeper, CancelWatch(cancelled))
         self._read: dict[str, tuple[datetime, Detail]] = {}
 
     async def __aenter__(self) -> Self:
@@ -84,6 +80,11 @@ class Captures:
             await self._keeper.flush()
         finally:
             await self._provider.aclose()
+
+    @property
+    def requests_used(self) -> int:
+        """Requests made until now; it grows when a call ends."""
+        return self._booking.requests_used
 
     async def flush(self) -> None:
         """Write everything observed until now."""
@@ -113,7 +114,7 @@ class Captures:
         Raises:
             InvalidMusicInputError: The platform knows no such music id.
         """
-        reading = await self._attempt(
+        reading = await self._booking.reading(
             "music_info",
             music_id,
             self._provider.fetch_track(music_id),
@@ -127,7 +128,7 @@ class Captures:
         Raises:
             UnresolvedIdError: The platform knows no such account.
         """
-        reading = await self._attempt(
+        reading = await self._booking.reading(
             "user_info",
             sec_uid,
             self._provider.fetch_account(sec_uid),
@@ -156,7 +157,7 @@ class Captures:
             known = await self._recall.find(aweme_id, max_age_s=max_age_s)
             if known is not None:
                 return VideoDetail(video=known)
-        reading = await self._attempt(
+        reading = await self._booking.reading(
             "video_page", aweme_id, self._provider.fetch_video(aweme_id), _noted_detail
         )
         self._read[aweme_id] = (reading.fetched_at, reading.value)
@@ -194,7 +195,7 @@ class Captures:
         """The music id behind a short link or a video."""
         aweme_id = given.value
         if given.kind == "short":
-            target = await self._attempt_link(given.value)
+            target = await self._booking.link(given.value, self._provider.resolve_link(given.value))
             if target.kind not in {"music", "video"}:
                 raise InvalidMusicInputError(
                     f"the link leads to a {target.kind}, not to a track or a video", hint=_GIVE
@@ -209,43 +210,10 @@ class Captures:
             raise InvalidMusicInputError(f"the video {aweme_id} names no music", hint=_GIVE)
         return detail.video.music.music_id
 
-    async def _attempt_link(self, url: str) -> LinkTarget:
-        with open_trail() as trail:
-            target = await self._noting_failure(
-                trail, "short_link", url, self._provider.resolve_link(url)
-            )
-        self._keeper.note(
-            Attempt(
-                surface="short_link",
-                entity_id=url,
-                observed_at=datetime.now(UTC),
-                outcome="ok",
-                reason=f"{target.kind} {target.id}",
-                request_count=trail.request_count,
-                http_status=trail.last.status if trail.last else None,
-            )
-        )
-        return target
-
     async def _download(self, detail: VideoDetail) -> SoundFile:
-        aweme_id = detail.video.aweme_id
-        with open_trail() as trail:
-            file = await self._noting_failure(
-                trail, "media", aweme_id, self._provider.download_sound(detail, self._sounds_dir)
-            )
-        self._keeper.note(
-            Attempt(
-                surface="media",
-                entity_id=aweme_id,
-                observed_at=datetime.now(UTC),
-                outcome="ok",
-                request_count=file.request_count,
-                http_status=HTTPStatus.OK,
-                content_type=file.content_type,
-            )
+        return await self._booking.sound(
+            detail.video.aweme_id, self._provider.download_sound(detail, self._sounds_dir)
         )
-        await self._keeper.flush_when_due()
-        return file
 
     async def _page(
         self,
@@ -265,7 +233,7 @@ class Captures:
                 videos=page.videos,
             )
 
-        reading = await self._attempt(
+        reading = await self._booking.reading(
             surface, entity_id, fetch(entity_id, cursor), note, cursor_in=cursor
         )
         return reading.value
@@ -274,6 +242,7 @@ class Captures:
         steps = Steps(limit=limit, page_limit=page_limit)
         with open_trail() as trail:
             stop_reason = await steps.walk(fetch)
+        self._recall.expect(steps.videos)
         return Walk(
             videos=tuple(steps.videos.values()),
             coverage=SourceCoverage(
@@ -286,53 +255,6 @@ class Captures:
             ),
             error=steps.error,
         )
-
-    async def _attempt[T](
-        self,
-        surface: str,
-        entity_id: str,
-        call: Coroutine[object, object, Reading[T]],
-        note: Callable[[Reading[T]], Attempt],
-        *,
-        cursor_in: int | None = None,
-    ) -> Reading[T]:
-        with open_trail() as trail:
-            reading = await self._noting_failure(
-                trail, surface, entity_id, call, cursor_in=cursor_in
-            )
-        self._keeper.note(note(reading))
-        await self._keeper.flush_when_due()
-        return reading
-
-    async def _noting_failure[T](
-        self,
-        trail: Trail,
-        surface: str,
-        entity_id: str,
-        call: Coroutine[object, object, T],
-        *,
-        cursor_in: int | None = None,
-    ) -> T:
-        """Run a call under the cancel watch; a failure leaves its row, too."""
-        asked = partial(
-            failed,
-            trail=trail,
-            surface=surface,
-            entity_id=entity_id,
-            observed_at=datetime.now(UTC),
-            cursor_in=cursor_in,
-        )
-        try:
-            return await self._watch.run(call)
-        except (RunCancelledError, asyncio.CancelledError):
-            self._keeper.note(asked(None))
-            raise
-        except SametrackError as error:
-            self._keeper.note(asked(error))
-            await self._keeper.flush_when_due()
-            raise
-        finally:
-            self.requests_used += trail.request_count
 
 
 def _noted_detail(found: Reading[Detail]) -> Attempt:

@@ -73,7 +73,9 @@ def _read(host: str, path: str, query: str, hosts: LinkHosts) -> LinkTarget | No
         return _short(host, segments, hosts)
     if not host_matches(host, hosts.share) or hosts.gone_query in query:
         return None
-    return _named(segments, {name: values[0] for name, values in parse_qs(query.rstrip(".:")).items()})
+    return _named(
+        segments, {name: values[0] for name, values in parse_qs(query.rstrip(".:")).items()}
+    )
 
 
 def _short(host: str, segments: list[str], hosts: LinkHosts) -> LinkTarget | None:

@@ -51,10 +51,10 @@ async def test_guest_is_honest_about_itself(wire: Any, client: GuestClient, ask:
 
 
 async def test_cookies_are_those_the_server_set(wire: Any, client: GuestClient, ask: Any) -> None:
-    wire.answers["/a"] = [reply("200 OK", b"x", "Set-Cookie: ttwid=1%7Cabc; Path=/; HttpOnly")]
+    wire.answers["/a"] = [reply("200 OK", b"x", "Set-Cookie: guest=1%7Cabc; Path=/; HttpOnly")]
     await client.fetch(ask("/a"))
     await client.fetch(ask("/a"))
-    assert [request.headers.get("cookie") for request in wire.seen] == [None, "ttwid=1%7Cabc"]
+    assert [request.headers.get("cookie") for request in wire.seen] == [None, "guest=1%7Cabc"]
 
 
 async def test_redirects_within_the_platform_are_followed(

@@ -31,7 +31,7 @@ SHORT = "http://v.vidplat.localhost/iRx_9-kP/"
         (f"www.vidplat.localhost/user/{SEC}", "user", SEC),
         (f"www.vidplat.localhost/user/{SEC}?modal_id={ID}", "video", ID),
         (f"www.vidplat.localhost/challenge/detail/{ID}", "hashtag", ID),
-        (f"www.vidplat.localhost/jingxuan?modal_id={ID}", "video", ID),
+        (f"www.vidplat.localhost/discover?modal_id={ID}", "video", ID),
         (f"www.vidplat.localhost/?modal_id={ID}", "video", ID),
         (f"www.vidplat.localhost/m/video/{ID}", "video", ID),
         (f"WWW.VidPlat.LocalHost:8790/video/{ID}", "video", ID),
@@ -83,7 +83,7 @@ def test_short_link_is_found_in_prose(prose: str, profile: Profile) -> None:
         "https://www.vidplat.localhost/user/98765432109",
         "https://v.vidplat.localhost/",
         "https://share.vidplat.localhost/share/mix/7361234567890123456/",
-        f"https://www.vidplat.localhost/jingxuan?previous_page=web_video_404_link&modal_id={ID}",
+        f"https://www.vidplat.localhost/discover?previous_page=web_video_404_link&modal_id={ID}",
     ],
 )
 def test_what_names_nothing_of_ours_is_no_target(foreign: str, profile: Profile) -> None:

@@ -139,7 +139,7 @@ async def test_redirect_to_the_page_of_gone_works_is_unavailable(
 ) -> None:
     empty = shape_named("video_page/region_redirect.html").answer("video_page")
     location = (
-        "http://www.vidplat.localhost/jingxuan?previous_page=web_video_404_link"
+        "http://www.vidplat.localhost/discover?previous_page=web_video_404_link"
         "&modal_id=7568999999999999999"
     )
     provider, client = play(replace(empty, location=location))
@@ -210,7 +210,7 @@ async def test_short_link_that_leads_nowhere_says_why(
 
 async def test_short_link_to_a_work_now_gone_is_refused(play: Any, shape_named: Any) -> None:
     empty = shape_named("video_page/region_redirect.html").answer("short_link")
-    gone = "http://www.vidplat.localhost/jingxuan?previous_page=web_video_404_link&modal_id=" + ID
+    gone = "http://www.vidplat.localhost/discover?previous_page=web_video_404_link&modal_id=" + ID
     provider, _ = play(replace(empty, location=gone))
     with pytest.raises(InvalidMusicInputError):
         await provider.resolve_link("http://v.vidplat.localhost/abcd/")

@@ -1,0 +1,68 @@
+"""A walk of a list stops for each of its reasons, and says which."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from pipelines.captures.walk import Steps
+from pipelines.domain.errors import UpstreamError, VerificationDemandedError
+from pipelines.domain.records import Video, VideoPage
+
+
+def page(*ids: str, cursor: int | None, has_more: bool) -> VideoPage:
+    videos = tuple(
+        Video(aweme_id=name, surface="music_list", observed_at=datetime.now(UTC)) for name in ids
+    )
+    return VideoPage(videos=videos, cursor=cursor, has_more=has_more)
+
+
+async def walked(
+    pages: Sequence[VideoPage | UpstreamError], *, limit: int = 100, page_limit: int = 10
+) -> tuple[str, Steps, list[int]]:
+    script, cursors = list(pages), list[int]()
+
+    async def fetch(cursor: int) -> VideoPage:
+        cursors.append(cursor)
+        step = script.pop(0)
+        if isinstance(step, UpstreamError):
+            raise step
+        return step
+
+    steps = Steps(limit=limit, page_limit=page_limit)
+    return await steps.walk(fetch), steps, cursors
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        (page("c", cursor=4, has_more=False), "exhausted"),
+        (page(cursor=4, has_more=False), "exhausted"),
+        (page(cursor=4, has_more=True), "cursor_stalled"),
+        (page("c", cursor=2, has_more=True), "cursor_stalled"),
+        (page("a", "b", cursor=4, has_more=True), "no_new_items"),
+        (VerificationDemandedError("no", surface="music_list"), "upstream_verification"),
+    ],
+)
+async def test_walk_stops_for_its_reason(last: VideoPage | UpstreamError, reason: str) -> None:
+    stop, steps, cursors = await walked([page("a", "b", cursor=2, has_more=True), last])
+    assert (stop, cursors) == (reason, [0, 2])
+    assert list(steps.videos)[:2] == ["a", "b"]
+
+
+async def test_walk_ends_at_the_candidate_limit() -> None:
+    pages = [page(str(n), cursor=n + 1, has_more=True) for n in range(9)]
+    stop, steps, _ = await walked(pages, limit=3)
+    assert (stop, len(steps.videos)) == ("candidate_limit", 3)
+
+
+async def test_walk_ends_at_the_page_limit() -> None:
+    pages = [page(str(n), cursor=n + 1, has_more=True) for n in range(9)]
+    stop, steps, _ = await walked(pages, page_limit=2)
+    assert (stop, steps.pages, steps.items) == ("page_limit", 2, 2)
+
+
+async def test_repeated_item_counts_as_an_item_once_new() -> None:
+    pages = [page("a", "a", cursor=2, has_more=True), page("a", "b", cursor=4, has_more=False)]
+    stop, steps, _ = await walked(pages)
+    assert (stop, steps.items, list(steps.videos)) == ("exhausted", 4, ["a", "b"])
