@@ -12,7 +12,7 @@ from api.cli.tables import print_result
 from api.cli.terminal import out, safe, say, show_document_error
 from pipelines.domain.documents import Document
 
-INPUT_LIMIT = 40
+INPUT_LIMIT = 28
 DEFAULT_LIMIT = 20
 SHOWN_ROWS = 30
 STATUS_STYLES = {
@@ -89,7 +89,7 @@ def _newest(limit: int) -> list[Document]:
 def _table(jobs: list[Document]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("job", "status", "input", "where", "created"):
-        table.add_column(name, no_wrap=name in {"job", "status", "created"})
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
     for job in jobs:
         where = counts_of(job) if job["status"] != "failed" else job["error"]["type"]
         table.add_row(

@@ -29,12 +29,12 @@ class Ui:
 
     def ask(self, method: str, path: str, body: bytes | None, **headers: str) -> int:
         """Status of the answer."""
-        request = urllib.request.Request(  # noqa: S310 -- loopback
+        request = urllib.request.Request(
             self.url + path, data=body, method=method,
             headers={name.replace("_", "-"): value for name, value in headers.items()},
         )  # fmt: skip
         try:
-            with urllib.request.urlopen(request) as answer:  # noqa: S310 -- loopback
+            with urllib.request.urlopen(request) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             with error:
@@ -93,7 +93,8 @@ ATTACKS: dict[str, tuple[int, Callable[[Ui], int]]] = {
         403, lambda ui: ui.ask("POST", IN_ADDRESS, b"", origin="https://other.example",
                                sec_fetch_site="cross-site")),
     "JSON of another site": (
-        403, lambda ui: ui.ask("POST", "/graphql", AS_JSON, origin="https://other.example", **JSON)),
+        403, lambda ui: ui.ask("POST", "/graphql", AS_JSON,
+                               origin="https://other.example", **JSON)),
     "JSON of a sandboxed frame": (
         403, lambda ui: ui.ask("POST", "/graphql", AS_JSON, origin="null", **JSON)),
     "JSON declared as plain text": (
@@ -109,18 +110,18 @@ ATTACKS: dict[str, tuple[int, Callable[[Ui], int]]] = {
 
 
 @pytest.mark.parametrize("name", list(ATTACKS))
-def test_what_another_site_can_send_changes_nothing(ui: Ui, name: str):
+def test_what_another_site_can_send_changes_nothing(ui: Ui, name: str) -> None:
     status, attack = ATTACKS[name]
     assert attack(ui) == status
     assert ui.has_run()
 
 
-def test_the_page_itself_is_served(ui: Ui):
+def test_the_page_itself_is_served(ui: Ui) -> None:
     assert ui.ask("GET", "/", None) == 200
     assert ui.ask("GET", "/graphql", None, accept="text/html") == 200
 
 
-def test_zz_the_page_own_request_is_obeyed(ui: Ui):
+def test_zz_the_page_own_request_is_obeyed(ui: Ui) -> None:
     """Last by name: it deletes the run that the others look at."""
     own: dict[str, Any] = {"origin": ui.url, "sec_fetch_site": "same-origin", **JSON}
     assert ui.ask("POST", "/graphql", AS_JSON, **own) == 200

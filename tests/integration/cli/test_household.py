@@ -28,7 +28,7 @@ def _owner(start: Start, watch: Any, tmp_path: Path, kind: str) -> tuple[Any, se
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stop_signal_ends_children_and_grandchildren(
     start: Start, watch: Any, tmp_path: Path, kind: str, number: signal.Signals
-):
+) -> None:
     owner, everybody = _owner(start, watch, tmp_path, kind)
     owner.send_signal(number)
     owner.wait(30)
@@ -38,7 +38,7 @@ def test_a_stop_signal_ends_children_and_grandchildren(
 @pytest.mark.parametrize("kind", ["tame", "deaf"])
 def test_a_killed_command_leaves_no_process_and_no_folder(
     start: Start, watch: Any, tmp_path: Path, kind: str
-):
+) -> None:
     owner, everybody = _owner(start, watch, tmp_path, kind)
     owner.kill()
     owner.wait()
@@ -46,7 +46,7 @@ def test_a_killed_command_leaves_no_process_and_no_folder(
     assert watch.wait_until(lambda: not (tmp_path / "folder").exists())
 
 
-def test_stopping_one_child_leaves_the_others(tmp_path: Path):
+def test_stopping_one_child_leaves_the_others(tmp_path: Path) -> None:
     sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
     with Household() as household:
         first = household.start(Program(name="first", command=sleeper))
@@ -57,7 +57,7 @@ def test_stopping_one_child_leaves_the_others(tmp_path: Path):
     assert second.exit_code() == -signal.SIGTERM
 
 
-def test_a_fallen_program_is_started_again_later_and_later_then_given_up(tmp_path: Path):
+def test_a_fallen_program_is_started_again_later_and_later_then_given_up(tmp_path: Path) -> None:
     now = 0.0
     program = Program(
         name="faller", command=[sys.executable, "-c", "print('why'); raise SystemExit(3)"],
@@ -66,7 +66,9 @@ def test_a_fallen_program_is_started_again_later_and_later_then_given_up(tmp_pat
 
     def fall(supervisor: Supervisor) -> None:
         supervisor.step()
-        supervisor._places[0].child.process.wait()
+        child = supervisor._places[0].child
+        assert child is not None
+        child.process.wait()
         supervisor.step()
 
     with Household() as household:
@@ -80,7 +82,7 @@ def test_a_fallen_program_is_started_again_later_and_later_then_given_up(tmp_pat
             fall(supervisor)
 
 
-def test_readiness_is_told_once_when_all_are_ready():
+def test_readiness_is_told_once_when_all_are_ready() -> None:
     told: list[str] = []
     ready = False
     sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]

@@ -42,7 +42,7 @@ RESULT = {
 }
 
 
-def test_parameters_are_sent_only_when_given(job_api: Any):
+def test_parameters_are_sent_only_when_given(job_api: Any) -> None:
     job_api.answers = [(200, JOB | {"status": "completed", "result": RESULT})]
     answer = runner.invoke(
         app, ["scan", "text", "--api", job_api.url, "--count", "7", "--no-verify-audio",
@@ -57,7 +57,7 @@ def test_parameters_are_sent_only_when_given(job_api: Any):
     }  # fmt: skip
 
 
-def test_a_job_is_followed_to_its_result_and_hostile_text_is_shown_not_obeyed(job_api: Any):
+def test_a_job_is_followed_to_its_result_and_hostile_text_is_shown_not_obeyed(job_api: Any) -> None:
     running = JOB | {
         "status": "running",
         "progress": {"stage": "video_details", "requests_used": 4},
@@ -75,7 +75,7 @@ def test_a_job_is_followed_to_its_result_and_hostile_text_is_shown_not_obeyed(jo
     assert "[red]x[/]" in answer.output
 
 
-def test_json_is_the_finished_job_on_stdout_alone(job_api: Any):
+def test_json_is_the_finished_job_on_stdout_alone(job_api: Any) -> None:
     finished = JOB | {"status": "completed", "result": RESULT}
     job_api.answers = [(200, finished)]
     answer = runner.invoke(app, ["scan", "1", "--json", "--api", job_api.url])
@@ -90,7 +90,7 @@ def test_json_is_the_finished_job_on_stdout_alone(job_api: Any):
         (503, "profile_not_chosen", 1),
     ],
 )
-def test_a_refusal_is_one_named_line(job_api: Any, status: int, kind: str, code: int):
+def test_a_refusal_is_one_named_line(job_api: Any, status: int, kind: str, code: int) -> None:
     job_api.answers = [(status, {"error": {"type": kind, "detail": "why", "hint": "do this"}})]
     with pytest.raises(ServiceError) as refusal:
         HttpDesk(job_api.url).create("x", {})
@@ -98,7 +98,7 @@ def test_a_refusal_is_one_named_line(job_api: Any, status: int, kind: str, code:
     assert code == (2 if kind.startswith("invalid") else 1)
 
 
-def test_a_failed_job_prints_its_error_and_hint(job_api: Any):
+def test_a_failed_job_prints_its_error_and_hint(job_api: Any) -> None:
     error = {"type": "upstream_unreachable", "detail": "no\x1b[31m answer", "hint": "later"}
     job_api.answers = [(202, JOB), (200, JOB | {"status": "failed", "error": error})]
     answer = runner.invoke(app, ["scan", "1", "--api", job_api.url])
@@ -108,24 +108,24 @@ def test_a_failed_job_prints_its_error_and_hint(job_api: Any):
     assert "Traceback" not in answer.output
 
 
-def test_an_address_where_nobody_answers_is_told_as_that():
+def test_an_address_where_nobody_answers_is_told_as_that() -> None:
     with pytest.raises(UnreachableServiceError):
         HttpDesk("http://127.0.0.1:1").job("x")
 
 
-def test_a_missing_job_is_a_missing_job(job_api: Any):
+def test_a_missing_job_is_a_missing_job(job_api: Any) -> None:
     job_api.answers = [(404, {"error": {"type": "job_not_found", "detail": "none", "hint": None}})]
     with pytest.raises(JobNotFoundError):
         HttpDesk(job_api.url).cancel("x")
 
 
-def test_the_token_travels_as_bearer(job_api: Any):
+def test_the_token_travels_as_bearer(job_api: Any) -> None:
     job_api.answers = [(200, JOB)]
     HttpDesk(job_api.url, token="word").job("x")
     assert job_api.tokens == {"Bearer word"}
 
 
-def test_a_job_id_cannot_leave_its_place_in_the_address(job_api: Any):
+def test_a_job_id_cannot_leave_its_place_in_the_address(job_api: Any) -> None:
     job_api.answers = [(200, JOB)]
     HttpDesk(job_api.url).job("../../x?y#z")
     assert job_api.asked[0][1].endswith("music_collection_jobs/..%2F..%2Fx%3Fy%23z")
@@ -138,7 +138,7 @@ def test_ctrl_c_asks_the_job_to_stop(
     watch: Any,
     tmp_path: Path,
     number: signal.Signals,
-):
+) -> None:
     job_api.answers = [(202, JOB)]
     log = tmp_path / "log"
     scan = start("-m", "api.cli.main", "scan", "1", "--api", job_api.url, cwd=tmp_path, log=log)

@@ -16,17 +16,17 @@ SHOWN = {
 HAS_NO_DEFAULT = {"profile"}  # the example shows the choice that contacts nobody
 
 
-def test_every_setting_is_in_the_example_and_nothing_else():
+def test_every_setting_is_in_the_example_and_nothing_else() -> None:
     assert set(SHOWN) == {name.upper() for name in ApiSettings.model_fields}
 
 
 @pytest.mark.parametrize("name", sorted(set(ApiSettings.model_fields) - HAS_NO_DEFAULT))
-def test_the_example_shows_the_default(name: str):
+def test_the_example_shows_the_default(name: str) -> None:
     default = to_jsonable_python(ApiSettings.model_fields[name].default)
     assert SHOWN[name.upper()] == ("" if default in (None, []) else str(default))
 
 
-def test_an_example_with_every_line_in_force_is_valid(tmp_path: Path):
+def test_an_example_with_every_line_in_force_is_valid(tmp_path: Path) -> None:
     text = LINE.sub(
         lambda found: f"{found['name']}={found['value']}", (ROOT / ".env.example").read_text()
     )

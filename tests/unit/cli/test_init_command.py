@@ -13,14 +13,14 @@ from api.settings import ApiSettings
 runner = CliRunner()
 
 
-def test_init_writes_a_file_that_only_its_owner_can_read(tmp_path: Path):
+def test_init_writes_a_file_that_only_its_owner_can_read(tmp_path: Path) -> None:
     path = tmp_path / ".env"
     answer = runner.invoke(app, ["init", "--file", str(path), "--profile", "public"])
     assert answer.exit_code == 0
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_what_init_writes_is_read_back_as_given(tmp_path: Path):
+def test_what_init_writes_is_read_back_as_given(tmp_path: Path) -> None:
     path, home = tmp_path / ".env", str(tmp_path / "a home # with signs")
     runner.invoke(app, ["init", "--file", str(path), "--data-home", home])
     settings = ApiSettings(_env_file=path)
@@ -29,13 +29,13 @@ def test_what_init_writes_is_read_back_as_given(tmp_path: Path):
     assert settings.own_api_token is not None
 
 
-def test_two_tokens_are_never_the_same(tmp_path: Path):
+def test_two_tokens_are_never_the_same(tmp_path: Path) -> None:
     for name in ("a", "b"):
         runner.invoke(app, ["init", "--file", str(tmp_path / name)])
     assert (tmp_path / "a").read_text() != (tmp_path / "b").read_text()
 
 
-def test_init_never_overwrites_unasked(tmp_path: Path):
+def test_init_never_overwrites_unasked(tmp_path: Path) -> None:
     path = tmp_path / ".env"
     path.write_text("PROFILE=public\n")
     answer = runner.invoke(app, ["init", "--file", str(path)])
@@ -46,11 +46,11 @@ def test_init_never_overwrites_unasked(tmp_path: Path):
 
 
 @pytest.mark.parametrize("profile", ["nowhere", "a\nOWN_API_TOKEN=x", ""])
-def test_an_unknown_profile_is_refused_or_asked_for(tmp_path: Path, profile: str):
+def test_an_unknown_profile_is_refused_or_asked_for(tmp_path: Path, profile: str) -> None:
     path = tmp_path / ".env"
     answer = runner.invoke(app, ["init", "--file", str(path), "--profile", profile])
     assert (answer.exit_code, path.exists()) == ((0, True) if not profile else (2, False))
 
 
-def test_without_a_token_the_line_is_a_remark():
+def test_without_a_token_the_line_is_a_remark() -> None:
     assert "\n# OWN_API_TOKEN=" in to_env(profile="sandbox", data_home="x", token=None)

@@ -13,7 +13,7 @@ from api.cli.main import app
 
 
 @given(st.text())
-def test_no_control_or_direction_character_survives(text: str):
+def test_no_control_or_direction_character_survives(text: str) -> None:
     kinds = {
         unicodedata.category(sign) for sign in terminal.plain(text) if sign not in "\u200c\u200d"
     }
@@ -21,7 +21,7 @@ def test_no_control_or_direction_character_survives(text: str):
 
 
 @given(st.text())
-def test_markup_of_others_is_shown_not_obeyed(text: str):
+def test_markup_of_others_is_shown_not_obeyed(text: str) -> None:
     console = Console(width=10_000, color_system=None, highlight=False, emoji=False)
     with console.capture() as shown:
         console.print(terminal.safe(text), end="", soft_wrap=True)
@@ -29,26 +29,26 @@ def test_markup_of_others_is_shown_not_obeyed(text: str):
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J\x1b[1;31mowned", "a\u202egnp.exe", "\x07bell\x9b31m"])
-def test_escape_sequences_become_visible_signs(text: str):
+def test_escape_sequences_become_visible_signs(text: str) -> None:
     assert "\N{REPLACEMENT CHARACTER}" in terminal.plain(text)
     assert "\x1b" not in terminal.safe(text)
 
 
-def test_long_text_is_cut_with_a_sign():
+def test_long_text_is_cut_with_a_sign() -> None:
     assert terminal.plain("a" * 50, limit=10) == "a" * 9 + "…"
 
 
 @pytest.mark.parametrize(
     ("kind", "code"), [("invalid_music_input", 2), ("upstream_forbidden", 1), (None, 1)]
 )
-def test_the_exit_code_tells_whose_turn_it_is(kind: str | None, code: int):
+def test_the_exit_code_tells_whose_turn_it_is(kind: str | None, code: int) -> None:
     assert terminal.show_document_error({"type": kind, "detail": "x", "hint": None}) == code
 
 
 @pytest.mark.parametrize(
     "group", ["scan", "jobs", "up", "demo", "serve", "worker", "sandbox", "audio"]
 )
-def test_every_command_explains_itself(group: str):
+def test_every_command_explains_itself(group: str) -> None:
     answer = CliRunner().invoke(app, [group, "--help"])
     assert answer.exit_code == 0
     assert "Usage" in answer.output
