@@ -129,10 +129,7 @@ ANSWERS: dict[str, Answer] = {
         "Give start_date and end_date as YYYY-MM-DD, from 2021-01-01 on",
     ),
     "malformed_json": Answer(
-        400,
-        "The body is not valid JSON",
-        "请求体不是有效的 JSON",
-        "Send one JSON document in UTF-8",
+        400, "The body is not valid JSON", "请求体不是有效的 JSON", "Send one JSON document"
     ),
     "unauthorized": Answer(
         401,
@@ -156,19 +153,13 @@ ANSWERS: dict[str, Answer] = {
         404, "Nothing is found at this path", "路径不存在", "See /docs for the paths that exist"
     ),
     "method_not_allowed": Answer(
-        405,
-        "The method is not allowed here",
-        "不支持该请求方法",
-        "Use one of the methods in the Allow header",
+        405, "The method is not allowed", "不支持该请求方法", "Use a method of the Allow header"
     ),
     "body_too_large": Answer(
         413, "The body is too large", "请求体过大", "Send at most 64 kB"
     ),
     "unsupported_media_type": Answer(
-        415,
-        "The body must be JSON",
-        "请求体必须为 JSON",
-        "Send Content-Type: application/json",
+        415, "The body must be JSON", "请求体必须为 JSON", "Send Content-Type: application/json"
     ),
     "host_not_allowed": Answer(
         421,
@@ -225,10 +216,7 @@ ANSWERS: dict[str, Answer] = {
         502, "The platform asks to wait", "平台限制访问频率", "Wait as long as Retry-After says"
     ),
     "upstream_region_blocked": Answer(
-        502,
-        "The platform does not serve this region",
-        "平台不向该地区提供内容",
-        "Use another network",
+        502, "This region is not served", "平台不向该地区提供内容", "Use another network"
     ),
     "upstream_substitution": Answer(
         502, "The platform answered with something else", "平台返回了其他内容", "Check the id"

@@ -1,14 +1,20 @@
 """What stands in front of the routes: token, size, headers, health."""
 
+import hashlib
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+import api
+
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 SEARCH = "/api/v1/vidplat/search/fetch_music_search"
 TOKEN = "sesam-42"
+VENDOR = Path(api.__file__).parent / "console" / "vendor"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +109,17 @@ def test_the_page_uses_our_own_files_only(client: TestClient) -> None:
         assert f'"/docs/{name}"' in page
         assert client.get(f"/docs/{name}").status_code == 200
     assert client.get("/docs/manifest.json").status_code == 404
+
+
+def test_vendored_files_are_those_of_the_manifest() -> None:
+    manifest = json.loads((VENDOR / "manifest.json").read_text(encoding="utf-8"))
+    for name, package in manifest.items():
+        files = {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in (VENDOR / name).iterdir()
+        }
+        assert files == package["sha256"]
+        assert set(package["licence_files"]) <= set(files)
 
 
 def test_readiness_tells_what_is_wrong(service: Any, client: TestClient) -> None:
