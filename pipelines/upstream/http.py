@@ -5,6 +5,7 @@ Cookies are those that the platform set on this client. Cancelling the calling t
 """
 
 import asyncio
+import ssl
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -91,6 +92,7 @@ class GuestClient:
         *,
         limits: HttpLimits | None = None,
         dialler: Dialler | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.profile = profile
         self.limits = limits or HttpLimits()
@@ -100,7 +102,7 @@ class GuestClient:
             lambda: asyncio.Semaphore(profile.rate.parallel)
         )
         self._client = httpx2.AsyncClient(
-            transport=PinnedTransport(connections_per_host=profile.rate.parallel),
+            transport=PinnedTransport(connections_per_host=profile.rate.parallel, tls=tls),
             headers=_HEADERS,
             timeout=httpx2.Timeout(self.limits.read_s, connect=self.limits.connect_s),
             follow_redirects=False,
@@ -212,14 +214,18 @@ class GuestClient:
             raise StructureChangedError(
                 "the body cannot be decompressed", surface=ask.surface, reason="undecodable_body"
             ) from exc
-        headers = response.headers
-        return Answer(
-            surface=ask.surface,
-            url=address.url,
-            status=response.status_code,
-            content_type=headers.get("Content-Type"),
-            body=b"",
-            fetched_at=datetime.now(UTC),
-            location=headers.get("Location"),
-            retry_after=headers.get("Retry-After"),
-        )
+        return _answer(response, surface=ask.surface, url=address.url)
+
+
+def _answer(response: httpx2.Response, *, surface: str, url: str) -> Answer:
+    """What came, but for the body, which is in the sink."""
+    return Answer(
+        surface=surface,
+        url=url,
+        status=response.status_code,
+        content_type=response.headers.get("Content-Type"),
+        body=b"",
+        fetched_at=datetime.now(UTC),
+        location=response.headers.get("Location"),
+        retry_after=response.headers.get("Retry-After"),
+    )

@@ -5,6 +5,7 @@ import os
 import tempfile
 from http import HTTPStatus
 from pathlib import Path
+from typing import BinaryIO
 
 from pipelines.domain.errors import (
     AudioUnavailableError,
@@ -51,20 +52,8 @@ async def _download(client: GuestClient, url: str, aweme_id: str, into: Path) ->
     try:
         with os.fdopen(descriptor, "w+b") as file, open_trail() as trail:
             sink = FileSink(file, surface=SURFACE, limit_bytes=client.limits.media_bytes)
-            ask = Ask(
-                surface=SURFACE,
-                url=url,
-                allowed=client.profile.media.hosts,
-                total_s=client.limits.media_total_s,
-            )
-            answer = await client.save(ask, sink)
-            _refuse(answer)
-            file.seek(0)
-            suffix = sound_suffix(file.read(_HEAD))
-        if suffix is None:
-            raise AudioUnavailableError(
-                "what came is no sound that we know", surface=SURFACE, reason="not_a_sound"
-            )
+            answer = await client.save(_ask(client, url), sink)
+            suffix = _recognised(answer, file)
         # The work's id keeps two works with the same sound from removing each other's file.
         path = into / f"{sink.sha256}-{aweme_id}{suffix}"
         await asyncio.to_thread(part.replace, path)
@@ -79,12 +68,22 @@ async def _download(client: GuestClient, url: str, aweme_id: str, into: Path) ->
     )
 
 
+def _ask(client: GuestClient, url: str) -> Ask:
+    return Ask(
+        surface=SURFACE,
+        url=url,
+        allowed=client.profile.media.hosts,
+        total_s=client.limits.media_total_s,
+    )
+
+
 def _new_file(into: Path) -> tuple[int, str]:
     into.mkdir(parents=True, exist_ok=True)
     return tempfile.mkstemp(prefix=".part-", dir=into)
 
 
-def _refuse(answer: Answer) -> None:
+def _recognised(answer: Answer, file: BinaryIO) -> str:
+    """The suffix of what came, once it is a sound."""
     if answer.status != HTTPStatus.OK:
         raise AudioUnavailableError(
             "the address of the sound has expired or is refused",
@@ -92,6 +91,13 @@ def _refuse(answer: Answer) -> None:
             status=answer.status,
             reason=f"status {answer.status}",
         )
+    file.seek(0)
+    suffix = sound_suffix(file.read(_HEAD))
+    if suffix is None:
+        raise AudioUnavailableError(
+            "what came is no sound that we know", surface=SURFACE, reason="not_a_sound"
+        )
+    return suffix
 
 
 def sound_suffix(head: bytes) -> str | None:

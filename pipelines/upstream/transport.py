@@ -12,14 +12,17 @@ DIAL = "sametrack_dial_address"
 
 
 class PinnedTransport(httpx2.AsyncBaseTransport):
-    """Sends a request to the IP address named in its `DIAL` extension. No proxy, no look-up."""
+    """Sends a request to the IP address named in its `DIAL` extension. No proxy, no look-up.
 
-    def __init__(self, *, connections_per_host: int) -> None:
+    `tls` says whom to trust; without it, the usual authorities.
+    """
+
+    def __init__(self, *, connections_per_host: int, tls: ssl.SSLContext | None = None) -> None:
         self._limits = httpx2.Limits(
             max_connections=connections_per_host, max_keepalive_connections=connections_per_host
         )
         self._pools: dict[str, httpx2.AsyncHTTPTransport] = {}
-        self._tls: ssl.SSLContext | None = None
+        self._tls = tls
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; the answer's body is still to be read."""
