@@ -16,6 +16,8 @@ from pipelines.world.streams import chance, stream
 from pipelines.world.tracks import BASE_S
 from pipelines.world.voice import speech
 
+_BY_PHONE = 0.3
+"""Part of the voice-overs that were recorded with cheap equipment as a whole."""
 BaseOf = Callable[[int], Samples]
 """Gives the recording of a composition, `BASE_S` seconds at its own speed."""
 
@@ -75,8 +77,10 @@ def _lofi(seed: int, sound: Sound, piece: Samples) -> Samples:
 
 
 def _voiced(seed: int, sound: Sound, piece: Samples) -> Samples:
-    voice = speech(stream(seed, "speech", sound.index), length_s=piece.size / RATE + 0.1)
-    return effects.mixed(piece, voice, voice_db=sound.voice_db or 0.0)
+    rng = stream(seed, "speech", sound.index)
+    voice = speech(rng, length_s=piece.size / RATE + 0.1)
+    spoken = effects.mixed(piece, voice, voice_db=sound.voice_db or 0.0)
+    return effects.lofi(spoken, rng) if chance(rng, _BY_PHONE) else spoken
 
 
 def _late(seed: int, sound: Sound, piece: Samples) -> Samples:

@@ -26,43 +26,52 @@ _SHOWN_TRACKS = 24
 
 def routes(platform: Platform) -> list[BaseRoute]:
     """Everything about the world that a test or a bench may ask."""
-    truth_of = cache(lambda music_id: Truth(platform.world, music_id))
+    return [*_knowledge(platform), *_witness(platform), *_levers(platform)]
 
-    async def tracks(request: Request) -> Response:
+
+def _knowledge(platform: Platform) -> list[BaseRoute]:
+    known = _Knowledge(platform)
+    return [
+        Route("/_world/tracks", known.tracks, name="control"),
+        Route("/_world/truth/{music_id}", known.truth, name="control"),
+        Route("/_world/hardness", known.hardness, name="control"),
+    ]
+
+
+class _Knowledge:
+    """What is true. Counting takes time, so it is done in threads and kept."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self.truth_of = cache(lambda music_id: Truth(platform.world, music_id))
+
+    async def tracks(self, request: Request) -> Response:
         counted = request.query_params.get("counts") != "0"
-        rows = platform.world.tracks[: whole(request, "limit", _SHOWN_TRACKS)]
-        counts = [
-            await asyncio.to_thread(_counts, truth_of(sound.music_id)) if counted else {}
-            for sound in rows
-        ]
-        listed = [
-            {**_track(platform, sound), **count} for sound, count in zip(rows, counts, strict=True)
-        ]
-        return JSONResponse({"seed": platform.world.seed, "tracks": listed})
+        rows = self.platform.world.tracks[: whole(request, "limit", _SHOWN_TRACKS)]
+        listed = await asyncio.to_thread(
+            lambda: [
+                {**_track(self.platform, sound), **(self._counts(sound) if counted else {})}
+                for sound in rows
+            ]
+        )
+        return JSONResponse({"seed": self.platform.world.seed, "tracks": listed})
 
-    async def truth(request: Request) -> Response:
+    async def truth(self, request: Request) -> Response:
         try:
-            found = await asyncio.to_thread(truth_of, request.path_params["music_id"])
+            found = await asyncio.to_thread(self.truth_of, request.path_params["music_id"])
         except KeyError:
             return JSONResponse({"error": "no such music id"}, status_code=404)
         everything = request.query_params.get("all") == "1"
         works = await asyncio.to_thread(lambda: found.works(everything=everything))
-        return JSONResponse({
-            **_track(platform, found.asked), **_counts(found),
-            "works": [work.to_document() for work in works],
-        })  # fmt: skip
+        track = {**_track(self.platform, found.asked), **self._counts(found.asked)}
+        return JSONResponse({**track, "works": [work.to_document() for work in works]})
 
-    async def difficulty(_: Request) -> Response:
-        report = await asyncio.to_thread(hardness, platform.world)
+    async def hardness(self, _: Request) -> Response:
+        report = await asyncio.to_thread(hardness, self.platform.world)
         return JSONResponse(report.to_document())
 
-    return [
-        Route("/_world/tracks", tracks, name="control"),
-        Route("/_world/truth/{music_id}", truth, name="control"),
-        Route("/_world/hardness", difficulty, name="control"),
-        *_witness(platform),
-        *_levers(platform),
-    ]
+    def _counts(self, sound: Sound) -> Document:
+        return _counts(self.truth_of(sound.music_id))
 
 
 def _witness(platform: Platform) -> list[BaseRoute]:

@@ -21,41 +21,47 @@ _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 def routes(platform: Platform) -> list[BaseRoute]:
     """Play, files and images."""
+    media = _Media(platform)
+    return [
+        Route("/aweme/v1/playwm/", media.play, name="play"),
+        Route("/aweme/v1/play/", media.play, name="play"),
+        Route("/obj/{folder}/{name}", media.file, name="media"),
+        Route("/img/{name}.png", media.image, name="image"),
+    ]
 
-    async def play(request: Request) -> Response:
+
+class _Media:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+
+    async def play(self, request: Request) -> Response:
+        world = self.platform.world
         aweme_id = read_video_id(request.query_params.get("video_id", ""))
-        work = None if aweme_id is None else platform.world.work_of(aweme_id)
-        if work is None or not platform.world.is_public(work) or work.is_photo:
+        work = None if aweme_id is None else world.work_of(aweme_id)
+        if work is None or not world.is_public(work) or work.is_photo:
             return PlainTextResponse("", status_code=404)
-        sound = platform.world.sounds.row(work.sound)
-        return RedirectResponse(media_address(platform, sound, codec="aac"), status_code=302)
+        sound = world.sounds.row(work.sound)
+        return RedirectResponse(media_address(self.platform, sound, codec="aac"), status_code=302)
 
-    async def media(request: Request) -> Response:
+    async def file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name == SILENT_FILE:
-            return FileResponse(platform.shelf.placeholder(), media_type=_TYPES["mp3"])
-        query = request.query_params
-        is_good = is_valid(
-            platform, request.url.path, expires=query.get("x-expires", ""),
-            mark=query.get("x-signature", ""),
-        )  # fmt: skip
+            return FileResponse(self.platform.shelf.placeholder(), media_type=_TYPES["mp3"])
         music_id, _, ending = name.partition(".")
-        sound = platform.world.sound_of(music_id)
-        if not is_good or sound is None:
+        sound = self.platform.world.sound_of(music_id)
+        if sound is None or not self._is_valid(request):
             return PlainTextResponse("", status_code=403)
         codec: Codec = "mp3" if ending == "mp3" else "aac"
-        path = await platform.sound_file(sound, codec=codec)
+        path = await self.platform.sound_file(sound, codec=codec)
         return FileResponse(path, media_type=_TYPES[codec])
 
-    async def image(request: Request) -> Response:
+    async def image(self, request: Request) -> Response:
         return Response(_png(request.path_params["name"]), media_type="image/png")
 
-    return [
-        Route("/aweme/v1/playwm/", play, name="play"),
-        Route("/aweme/v1/play/", play, name="play"),
-        Route("/obj/{folder}/{name}", media, name="media"),
-        Route("/img/{name}.png", image, name="image"),
-    ]
+    def _is_valid(self, request: Request) -> bool:
+        query = request.query_params
+        expires, mark = query.get("x-expires", ""), query.get("x-signature", "")
+        return is_valid(self.platform, request.url.path, expires=expires, mark=mark)
 
 
 def _png(name: str, *, width: int = 36, height: int = 64) -> bytes:

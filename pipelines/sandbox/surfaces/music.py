@@ -19,38 +19,43 @@ UNKNOWN = 5
 
 def routes(platform: Platform) -> list[BaseRoute]:
     """Info, list and share page of a music id."""
+    music = _Music(platform)
+    return [
+        Route("/web/api/v2/music/info/", music.info, name="music_info"),
+        Route("/web/api/v2/music/list/aweme/", music.works, name="music_list"),
+        Route("/share/music/{music_id}/", music.page, name="music_page"),
+        Route("/share/music/{music_id}", music.page, name="music_page"),
+    ]
 
-    async def info(request: Request) -> Response:
-        sound = _sound(platform, request)
+
+class _Music:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+
+    async def info(self, request: Request) -> Response:
+        sound = self._sound(request)
         if sound is None:
             return JSONResponse({"status_code": UNKNOWN, "status_msg": "", "music_info": None})
-        return JSONResponse(with_status(music_info=music_info(platform, sound)))
+        return JSONResponse(with_status(music_info=music_info(self.platform, sound)))
 
-    async def works(request: Request) -> Response:
-        sound = _sound(platform, request)
-        rows = [] if sound is None else platform.world.music_list(sound.index).tolist()
+    async def works(self, request: Request) -> Response:
+        sound, world = self._sound(request), self.platform.world
+        rows = [] if sound is None else world.music_list(sound.index).tolist()
         cursor = whole(request, "cursor", 0)
         end = cursor + page_size(request)
-        page = [platform.world.works.row(row) for row in rows[cursor:end]]
-        items = [music_list_work(platform, work) for work in page]
+        page = [world.works.row(row) for row in rows[cursor:end]]
+        items = [music_list_work(self.platform, work) for work in page]
         answer = with_status(
             aweme_list=items, cursor=cursor + len(page), has_more=int(end < len(rows))
         )
         return JSONResponse(answer)
 
-    async def page(request: Request) -> Response:
-        sound = platform.world.sound_of(request.path_params["music_id"])
-        answer = with_status(music_info=None if sound is None else music_info(platform, sound))
-        data = {"lastPath": request.path_params["music_id"], "musicInfoRes": answer}
+    async def page(self, request: Request) -> Response:
+        music_id = request.path_params["music_id"]
+        sound = self.platform.world.sound_of(music_id)
+        info = None if sound is None else music_info(self.platform, sound)
+        data = {"lastPath": music_id, "musicInfoRes": with_status(music_info=info)}
         return HTMLResponse(to_page({"loaderData": {"music_(id)/page": data}, "errors": None}))
 
-    return [
-        Route("/web/api/v2/music/info/", info, name="music_info"),
-        Route("/web/api/v2/music/list/aweme/", works, name="music_list"),
-        Route("/share/music/{music_id}/", page, name="music_page"),
-        Route("/share/music/{music_id}", page, name="music_page"),
-    ]
-
-
-def _sound(platform: Platform, request: Request) -> Sound | None:
-    return platform.world.sound_of(request.query_params.get("music_id", ""))
+    def _sound(self, request: Request) -> Sound | None:
+        return self.platform.world.sound_of(request.query_params.get("music_id", ""))

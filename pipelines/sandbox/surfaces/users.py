@@ -21,36 +21,41 @@ _OLD_BROWSER = re.compile(r"Android [1-6][.;]|iPhone OS [1-9]_")
 
 def routes(platform: Platform) -> list[BaseRoute]:
     """Info and posts of an account."""
+    users = _Users(platform)
+    return [
+        Route("/web/api/v2/user/info/", users.info, name="user_info"),
+        Route("/web/api/v2/aweme/post/", users.posts, name="user_posts"),
+    ]
 
-    async def info(request: Request) -> Response:
+
+class _Users:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+
+    async def info(self, request: Request) -> Response:
         if _OLD_BROWSER.search(request.headers.get("user-agent", "")):
             return Response(b"", media_type="application/json")
-        index = _account(platform, request)
+        index = _account(self.platform, request)
         if index is None:
             return JSONResponse({"status_code": UNKNOWN, "status_msg": "", "user_info": None})
-        return JSONResponse(
-            with_status(user_info=user_info(platform, platform.world.account(index)))
-        )
+        account = self.platform.world.account(index)
+        return JSONResponse(with_status(user_info=user_info(self.platform, account)))
 
-    async def posts(request: Request) -> Response:
-        index = _account(platform, request)
+    async def posts(self, request: Request) -> Response:
+        works = self.platform.world.works
+        index = _account(self.platform, request)
         cursor, size = whole(request, "max_cursor", 0), page_size(request)
-        rows = _rows(platform, index, cursor)
+        rows = _rows(self.platform, index, cursor)
         page = rows[:size]
-        items = [post_work(platform, platform.world.works.row(int(row))) for row in page]
-        moving = page[~platform.world.works.is_pinned[page]]  # pinned works are out of order
-        times = _cursors(platform, moving if moving.size else page)
+        moving = page[~works.is_pinned[page]]  # pinned works are out of order
+        times = _cursors(self.platform, moving if moving.size else page)
         answer = with_status(
-            aweme_list=items, min_cursor=int(times.max(initial=0)),
+            aweme_list=[post_work(self.platform, works.row(int(row))) for row in page],
+            min_cursor=int(times.max(initial=0)),
             max_cursor=int(times.min()) if page.size else cursor,
             has_more=int(rows.size > size),
-        )  # fmt: skip
+        )
         return JSONResponse(answer)
-
-    return [
-        Route("/web/api/v2/user/info/", info, name="user_info"),
-        Route("/web/api/v2/aweme/post/", posts, name="user_posts"),
-    ]
 
 
 def _account(platform: Platform, request: Request) -> int | None:

@@ -1,16 +1,22 @@
 """A stand-in platform of its own process, shared by the tests of a file."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx2 as httpx
 import pytest
 
+from pipelines.sandbox.surfaces.share_pages import is_withheld
+from pipelines.world.works import State, Work
 from pipelines.world.world import World
+
+Json = dict[str, Any]
 
 SEED, SIZE = 31, 0.2
 
@@ -32,10 +38,43 @@ class Sandbox:
             host, address = url.host, url.raw_path.decode()
         return self.client.get(address, headers={"host": f"{host}:{self.port}"})
 
+    def works(self, **wanted: object) -> Iterator[Work]:
+        """Works with these attributes, oldest first."""
+        rows = map(self.world.works.row, range(len(self.world.works)))
+        return (
+            work
+            for work in rows
+            if all(getattr(work, name) == value for name, value in wanted.items())
+        )
+
+    def shown(self, **wanted: object) -> Work:
+        """A public work whose page is never withheld."""
+        works = self.works(state=State.PUBLIC, **wanted)
+        return next(work for work in works if not is_withheld(work, has_cookie=False))
+
+    def page_item(self, path: str) -> Json:
+        """The work that a share page shows."""
+        item: Json = page_data(self.get(path).text)["videoInfoRes"]["item_list"][0]
+        return item
+
+    def details(self, aweme_id: str, extra: str = "") -> Json:
+        """What the second source answers for a work."""
+        path = f"/web/api/v2/aweme/slidesinfo/?aweme_ids=[{aweme_id}]{extra}"
+        answer: Json = self.get(path).json()
+        return answer
+
     def fault(self, **fields: object) -> None:
         """Put a fault into force."""
         answer = self.client.post("/_world/faults", json=fields)
         assert answer.status_code == 200, answer.text
+
+
+def page_data(page: str) -> Json:
+    """The data that a share page carries, whatever its key."""
+    found = re.search(r"<script>window\._ROUTER_DATA = (.*?)</script>", page)
+    assert found is not None
+    loaded: Json = json.loads(found[1])["loaderData"]
+    return next(value for value in loaded.values() if value is not None)
 
 
 def start(cache: Path, *options: str) -> tuple[subprocess.Popen[str], int]:
