@@ -16,6 +16,7 @@ from pipelines.domain.errors import (
     InvalidMusicInputError,
     RunCancelledError,
     SametrackError,
+    SubstitutionError,
     UnreachableError,
 )
 from pipelines.domain.records import UnavailableVideo, VideoDetail
@@ -243,6 +244,7 @@ async def test_deleted_work_is_unavailable_and_kept_as_such(
         ("reset", "upstream_unreachable"),
         ("region", "upstream_region_blocked"),
         ("structure", "upstream_structure_changed"),
+        ("huge", "upstream_structure_changed"),
     ],
 )
 async def test_refusal_of_a_list_is_its_stop_reason_and_its_row(
@@ -291,6 +293,26 @@ async def test_what_is_no_sound_is_refused_and_removed(
         with pytest.raises(AudioUnavailableError):
             await captures.sound(detail)
     assert list((tmp_path / "sounds").iterdir()) == []
+
+
+async def test_work_that_another_replaces_is_rejected(
+    start: Start, stores: Stores, faults: Any, track: dict[str, Any]
+) -> None:
+    faults(surface="video_page", kind="substitution", times=0)
+    async with start() as captures:
+        with pytest.raises(SubstitutionError):
+            await captures.video(track["aweme_id"])
+    assert stores.rows("select * from raw.videos") == []
+
+
+async def test_platform_that_asks_to_wait_is_asked_again_after_it(
+    start: Start, stores: Stores, faults: Any, track: dict[str, Any]
+) -> None:
+    faults(surface="music_list", kind="429", times=1, retry_after=1)
+    async with start() as captures:
+        walk = await captures.walk_music(track["music_id"], limit=50)
+    assert (walk.coverage.stop_reason, walk.error) == ("exhausted", None)
+    assert stores.rows("select request_count from raw.captures")[0] == {"request_count": 2}
 
 
 async def test_platform_that_is_down_is_unreachable(
