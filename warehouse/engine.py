@@ -16,7 +16,7 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
-from pipelines.domain.errors import WarehouseError
+from pipelines.domain.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.lake import Lake, Listing
 from warehouse.rim import translated
 from warehouse.tables import BYTES, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Table
@@ -50,7 +50,7 @@ class Engine:
         self._versions: dict[str, int] = {}
         self._datasets: dict[str, pa.Dataset] = {}
         with query_errors():
-            self._connection = _connect(lake, memory_limit)
+            self._connection: duckdb.DuckDBPyConnection | None = _connect(lake, memory_limit)
         self.refresh()
         with query_errors(), self._cursor() as cursor:
             cursor.execute(_seen_views(lake.tables))
@@ -81,11 +81,16 @@ class Engine:
 
     def close(self) -> None:
         """Close the connection; queries that still run fail."""
-        self._connection.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        with self._connection.cursor() as cursor:
+        connection = self._connection
+        if connection is None:
+            raise WarehouseUnavailableError("the engine is closed")
+        with connection.cursor() as cursor:
             for name, dataset in self._datasets.items():
                 cursor.register(_alias(name), dataset)  # what is registered, a cursor owns
             yield cursor

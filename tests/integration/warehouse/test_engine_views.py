@@ -219,5 +219,6 @@ def test_query_beyond_the_memory_is_unavailable_and_litters_nowhere(
 def test_closed_engine_is_unavailable(folder_lake: Lake) -> None:
     engine = Engine(folder_lake)
     engine.close()
+    engine.close()
     with pytest.raises(WarehouseUnavailableError):
         engine.rows(COUNT)

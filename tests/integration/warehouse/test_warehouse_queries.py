@@ -1,5 +1,6 @@
 """Each typed read answers its question from what is in the lake."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,8 +24,10 @@ def lake(tmp_path: Path) -> Lake:
 
 
 @pytest.fixture
-def engine(lake: Lake) -> Engine:
-    return Engine(lake)
+def engine(lake: Lake) -> Iterator[Engine]:
+    engine = Engine(lake)
+    yield engine
+    engine.close()
 
 
 def video(hour: int, *, aweme_id: str = "1", statistics: Statistics = COMPLETE) -> Video:
