@@ -101,8 +101,9 @@ class GuestClient:
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(profile.rate.parallel)
         )
+        self._transport = PinnedTransport(connections_per_host=profile.rate.parallel, tls=tls)
         self._client = httpx2.AsyncClient(
-            transport=PinnedTransport(connections_per_host=profile.rate.parallel, tls=tls),
+            transport=self._transport,
             headers=_HEADERS,
             timeout=httpx2.Timeout(self.limits.read_s, connect=self.limits.connect_s),
             follow_redirects=False,
@@ -169,10 +170,16 @@ class GuestClient:
         )
         async for attempt in attempts:
             with attempt:
-                async with self._slots[address.host]:
-                    await self._turns.wait(address.host, surface=ask.surface)
-                    return await self._heeded(await self._exchange(address, ask, sink), address)
+                return await self._in_turn(address, ask, sink)
         raise AssertionError("the last attempt returns or raises")
+
+    async def _in_turn(self, address: Address, ask: Ask, sink: Sink) -> Answer:
+        """One request when it is our turn; everything that takes time is done before."""
+        async with self._slots[address.host]:
+            dial = await self._dialler.dial_address(address.host, surface=ask.surface)
+            self._transport.prepare(address.scheme, address.host)
+            await self._turns.wait(address.host, surface=ask.surface)
+            return await self._heeded(await self._exchange(address, dial, ask, sink), address)
 
     async def _heeded(self, answer: Answer, address: Address) -> Answer:
         """Obey what the status alone says: 429 and 5xx, with or without a wait."""
@@ -194,9 +201,8 @@ class GuestClient:
             )
         return answer
 
-    async def _exchange(self, address: Address, ask: Ask, sink: Sink) -> Answer:
+    async def _exchange(self, address: Address, dial: str, ask: Ask, sink: Sink) -> Answer:
         """One request on the wire; its body goes to the sink."""
-        dial = await self._dialler.dial_address(address.host, surface=ask.surface)
         sink.begin()
         note_request()
         try:

@@ -34,10 +34,13 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
             stream=request.stream,
             extensions={**request.extensions, "sni_hostname": host},
         )
-        pool = self._pools.get(host)
-        if pool is None:
-            pool = self._pools[host] = self._new_pool(request.url.scheme)
-        return await pool.handle_async_request(pinned)
+        self.prepare(request.url.scheme, host)
+        return await self._pools[host].handle_async_request(pinned)
+
+    def prepare(self, scheme: str, host: str) -> None:
+        """Make the host's pool: loading certificates takes time that no turn should wait for."""
+        if host not in self._pools:
+            self._pools[host] = self._new_pool(scheme)
 
     def _new_pool(self, scheme: str) -> httpx2.AsyncHTTPTransport:
         if scheme != "https":
