@@ -45,11 +45,14 @@ _Cache = Annotated[Path, typer.Option("--cache", help="Folder of rendered sounds
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a demo brought: the finished job, the truth it is held against, how long it took."""
+    """What a demo brought: the finished job, how it compares with the truth, how long it took,
+    and how much of that the stand-in platform itself worked, rendering sound included.
+    """
 
     job: Document
     judgement: Judgement
     seconds: float
+    platform_cpu_s: float
 
 
 def demo(
@@ -91,7 +94,8 @@ def _play(stage: DemoStage) -> Shown | int:
     if job["status"] != "completed":
         return _unfinished(job, stage)
     works = to_true_works(stage.world(f"/_world/truth/{track['music_id']}"))
-    return Shown(job, judge(job["result"], works), monotonic() - begun)
+    cpu_s = stage.world("/_world/cpu")["total_s"]
+    return Shown(job, judge(job["result"], works), monotonic() - begun, cpu_s)
 
 
 def choose_track(tracks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -128,7 +132,10 @@ def _conclude(shown: Shown, folder: Path, name: str) -> int:
     print_judgement(out, shown.judgement)
     for path in write_files(shown, folder, name):
         out.print(f"[green]written[/] {safe(path)}", soft_wrap=True)
-    out.print(f"[dim]{shown.seconds:.1f} s from start to result[/]")
+    out.print(
+        f"[dim]{shown.seconds:.1f} s from start to result; the stand-in platform itself used "
+        f"{shown.platform_cpu_s:.1f} s of CPU, mostly to make its sounds[/]"
+    )
     if shown.judgement.is_good:
         return 0
     show_error("demo_goal_missed", "precision must be 100 % and recall of reachable works 95 %")

@@ -124,23 +124,27 @@ def _cells(video: Document, *, is_wide: bool) -> list[str]:
     statistics, author = video["statistics"], video["author"] or {}
     caption = safe(video["desc"] or "—", limit=CAPTION_LIMIT)
     account = safe(author.get("nickname") or "—", limit=NAME_LIMIT)
-    what = f"{caption}\n[dim]{safe(video['aweme_id'])} · {account}[/]"
-    link = _link(video, is_wide=is_wide)
+    aweme_id = safe(video["aweme_id"])
+    link, evidence = _link(video, is_wide=is_wide)
     numbers = [
         *(_number(statistics[f"{name}_count"]) for name in ("digg", "comment", "collect", "share")),
         _number(video["hot_score"]),
     ]
     rank = str(video["rank"])
-    return [rank, what, *numbers, link] if is_wide else [rank, f"{what}\n{link}", *numbers]
+    if is_wide:
+        what = f"{caption}\n[dim]{aweme_id} · {account}[/]"
+        return [rank, what, *numbers, f"{link}{evidence}"]
+    return [rank, f"{caption}\n[dim]{aweme_id}[/]\n{link} · {account}{evidence}", *numbers]
 
 
-def _link(video: Document, *, is_wide: bool) -> str:
+def _link(video: Document, *, is_wide: bool) -> tuple[str, str]:
+    """Link type, and on a line of its own the evidence of an audio link."""
     kind, evidence = video["link_type"], video.get("evidence")
     words = f"[{LINK_STYLES.get(kind, 'white')}]{safe(wording.link_words(kind).en)}[/]"
     if not evidence:
-        return words
+        return words, ""
     tell = wording.evidence_words if is_wide else wording.short_evidence_words
-    return f"{words}\n[dim]{safe(tell(evidence))}[/]"
+    return words, f"\n[dim]{safe(tell(evidence))}[/]"
 
 
 def _number(value: int | None) -> str:

@@ -17,20 +17,24 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 type Start = Callable[..., subprocess.Popen[str]]
 CLI = ("-m", "api.cli.main")
-# The folder of rendered sounds is shared by the tests of one run; rendering is not what they test.
-CACHE = Path(os.environ.get("TMPDIR", "/tmp")) / f"sametrack-test-sounds-{os.getuid()}"
 
 
-def _demo(folder: Path) -> tuple[str, ...]:
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rendered sounds, shared by the demos: rendering is not what they test."""
+    return tmp_path_factory.mktemp("sounds")
+
+
+def _demo(folder: Path, cache: Path) -> tuple[str, ...]:
     world = ("--seed", "11", "--size", "0.1")
-    return (*CLI, "demo", *world, "--out", str(folder / "out"), "--cache", str(CACHE))
+    return (*CLI, "demo", *world, "--out", str(folder / "out"), "--cache", str(cache))
 
 
 def test_the_demo_reaches_its_goals_and_leaves_report_and_json_only(
-    start: Start, watch: Any, tmp_path: Path
+    start: Start, watch: Any, tmp_path: Path, cache: Path
 ) -> None:
     log = tmp_path / "log"
-    demo = start(*_demo(tmp_path), cwd=tmp_path, log=log, TMPDIR=str(tmp_path))
+    demo = start(*_demo(tmp_path, cache), cwd=tmp_path, log=log, TMPDIR=str(tmp_path))
     assert watch.wait_until(lambda: "job " in log.read_text()), log.read_text()
     everybody = watch.family(demo.pid)
     assert demo.wait(240) == 0, log.read_text()
@@ -46,10 +50,10 @@ def test_the_demo_reaches_its_goals_and_leaves_report_and_json_only(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_stopped_or_killed_demo_leaves_nothing(
-    start: Start, watch: Any, tmp_path: Path, number: signal.Signals
+    start: Start, watch: Any, tmp_path: Path, cache: Path, number: signal.Signals
 ) -> None:
     log = tmp_path / "log"
-    demo = start(*_demo(tmp_path), cwd=tmp_path, log=log, TMPDIR=str(tmp_path))
+    demo = start(*_demo(tmp_path, cache), cwd=tmp_path, log=log, TMPDIR=str(tmp_path))
     assert watch.wait_until(lambda: "job " in log.read_text()), log.read_text()
     everybody = watch.family(demo.pid)
     assert len(everybody) > 4
