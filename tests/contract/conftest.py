@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,14 @@ from api.app import create_app
 from api.health import Readiness
 from api.scans import Results, ScanDesk, World
 from api.settings import ApiSettings
-from pipelines.domain.accounts import to_account_summary
-from pipelines.domain.documents import Document, to_ranked_document, to_track_document
-from pipelines.domain.evidence import ALGORITHM, Comparison, Limits, PairEvidence
+from pipelines.domain.documents import Document
+from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_key
-from pipelines.domain.records import Author, Hashtag, Music, Statistics, Track, Video
-from pipelines.domain.results import ResultDocument
+from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from warehouse.control import ControlStore, NewJob, open_control
 
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-MUSIC_ID = "7300000000000000001"
-WORLD, PROVIDER = "sandbox", "public-graph"
+WORLD = "sandbox"
 
 
 @dataclass(frozen=True)
@@ -142,78 +138,3 @@ def client(service: Service) -> TestClient:
 @pytest.fixture
 def make_result() -> Callable[..., Document]:
     return result
-
-
-def work(number: int) -> Document:
-    """Every third work is linked by sound."""
-    is_heard = number % 3 == 0
-    music_id = f"74000000000000{number:05}" if is_heard else MUSIC_ID
-    video = Video(
-        aweme_id=f"73500000000000{number:05}",
-        surface="video_page",
-        observed_at=NOW,
-        desc="纸船 Paper Boats",
-        create_time=1_700_000_000 + number,
-        share_url="https://vidplat.example/video/1",
-        media_type="video",
-        is_top=False,
-        author=Author(sec_uid=f"MS4wLjABAAAA{number % 7}", nickname="阿明"),
-        music=Music(music_id=music_id, title="Paper Boats", duration_s=30),
-        duration_ms=15_000,
-        hashtags=(Hashtag(ch_id="1600000000000001", name="纸船"),),
-        statistics=Statistics(
-            digg_count=number * 1000, comment_count=number, collect_count=number, share_count=1
-        ),
-    )
-    return to_ranked_document(
-        video,
-        link_type="audio_fingerprint_match" if is_heard else "exact_music_id",
-        source_music_id=music_id,
-        source_music_url=f"https://vidplat.example/music/{music_id}",
-        comparison=_comparison(video.aweme_id, music_id) if is_heard else None,
-    )
-
-
-def _comparison(aweme_id: str, music_id: str) -> Comparison:
-    return Comparison(
-        comparison_id=f"c{aweme_id}", reference_aweme_id="73500000000000001",
-        candidate_aweme_id=aweme_id, reference_music_id=MUSIC_ID, candidate_music_id=music_id,
-        pair=PairEvidence(
-            verdict="confirmed", reason="whole segment within limits", segment="whole",
-            chroma_distance=0.1, mfcc_distance=0.2, overlap_s=12.0, reference_start_s=0.0,
-            candidate_start_s=1.5, peak_agreement=0.8, score=0.91, speed=1.0, semitones=0.0,
-        ),
-        limits=Limits(), algorithm=ALGORITHM, feature_version="1", library_version="numpy 2",
-    )  # fmt: skip
-
-
-def result(
-    count: int, *, ended: bool = False, parameters: ScanParameters | None = None
-) -> Document:
-    """A result document as a worker writes it, with `count` confirmed works."""
-    works = [work(number) for number in range(count)]
-    track = Track(music_id=MUSIC_ID, surface="music_info", observed_at=NOW, title="Paper Boats")
-    return ResultDocument(
-        music=to_track_document(track),
-        music_id=MUSIC_ID,
-        ranked=works,
-        candidate_pool_size=count + 10,
-        unique_account_count=min(count, 7),
-        account_summary=to_account_summary(works),
-        discovery={"rounds": []},
-        coverage={
-            "sources": [
-                {
-                    "surface": "music_list", "requests": 3, "pages": 2, "items": 40,
-                    "new_items": 40, "stop_reason": "exhausted",
-                }
-            ],
-            "not_reached": ["search:not_available_in_this_release"],
-            "unseen_estimate": None,
-        },
-        parameters=(parameters or ScanParameters()).to_document(),
-        sources_ended_by_exhaustion={"music": ended},
-        is_demo_data=True,
-        data_provider=PROVIDER,
-        created_at="2026-01-31T12:00:00Z",
-    ).to_document()  # fmt: skip

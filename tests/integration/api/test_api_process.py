@@ -16,19 +16,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from pipelines.domain.accounts import to_account_summary
-from pipelines.domain.documents import Document, to_ranked_document, to_track_document
 from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.parameters import ScanParameters, scan_key
-from pipelines.domain.records import Author, Statistics, Track, Video
-from pipelines.domain.results import ResultDocument
+from tests.documents import MUSIC_ID, result
 from warehouse.control import open_control
 from warehouse.documents import pack_document
 from warehouse.home import open_home
 from warehouse.lake import open_lake
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
-MUSIC_ID = "7300000000000000001"
 SERVE = "import api.server, api.settings; api.server.run_server(api.settings.ApiSettings())"
 HEAVY = {"dagster", "librosa", "numba", "scipy", "av", "pebble", "playwright"}
 FORBIDDEN = ("pipelines.audio", "pipelines.sandbox", "pipelines.world", "pipelines.scan")
@@ -81,39 +77,10 @@ def wait_until_alive(client: httpx2.Client, process: subprocess.Popen[bytes]) ->
     raise AssertionError(f"the service did not start: {process.poll()}")
 
 
-def result() -> Document:
-    now = datetime.now(UTC)
-    works = [
-        to_ranked_document(
-            Video(
-                aweme_id=str(7_350_000_000 + number),
-                surface="video_page",
-                observed_at=now,
-                author=Author(sec_uid=f"user{number}"),
-                statistics=Statistics(
-                    digg_count=number, comment_count=1, collect_count=1, share_count=1
-                ),
-            ),
-            link_type="exact_music_id",
-            source_music_id=MUSIC_ID,
-        )
-        for number in range(40)
-    ]
-    return ResultDocument(
-        music=to_track_document(Track(music_id=MUSIC_ID, surface="music_info", observed_at=now)),
-        music_id=MUSIC_ID, ranked=works, candidate_pool_size=60, unique_account_count=40,
-        account_summary=to_account_summary(works), discovery={},
-        parameters=ScanParameters().to_document(),
-        coverage={"sources": [], "not_reached": [], "unseen_estimate": None},
-        sources_ended_by_exhaustion={"music": False}, is_demo_data=True,
-        data_provider="public-graph", created_at="2026-01-31T12:00:00Z",
-    ).to_document()  # fmt: skip
-
-
 def finish_as_a_worker_does(data_home: Path, job_id: str) -> None:
     home = open_home(data_home, "sandbox")
     row = {
-        "job_id": job_id, "music_id": MUSIC_ID, "document": pack_document(result()),
+        "job_id": job_id, "music_id": MUSIC_ID, "document": pack_document(result(40)),
         "confirmed_count": 40, "algorithm": ALGORITHM,
     }  # fmt: skip
     with closing(open_control(home.control_url, world=home.world)) as control:
