@@ -4,6 +4,7 @@
 runs one scan at a time: two Dagster runs in threads of one process deadlock.
 """
 
+import fcntl
 import os
 import threading
 import time
@@ -25,6 +26,7 @@ from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_key, scan_parameters
 from pipelines.domain.results import serves
+from pipelines.logs import configure_logging
 from pipelines.partitions import track_partition, tracks
 from pipelines.resources import ScanSlot
 from pipelines.runtime import Runtime, open_runtime
@@ -58,11 +60,15 @@ _open = ExitStack()
 def open_instance(home: Home) -> DagsterInstance:
     """The Dagster instance of this world; its configuration is `dagster.yaml` of the project."""
     os.environ["SAMETRACK_DAGSTER_DIR"] = str(home.dagster_dir)
-    return DagsterInstance.from_config(str(Path(__file__).parents[1]))
+    # Processes that make the tables of a new home at the same time meet a locked database.
+    with (home.dagster_dir / "opening.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        return DagsterInstance.from_config(str(Path(__file__).parents[1]))
 
 
 def warm(settings: Settings) -> None:
     """Open everything a scan needs and import what is slow; called once per process."""
+    configure_logging()
     global _process  # noqa: PLW0603  # a pool initializer has no other place to leave what it opened
     _follow_parent(os.getppid())
     runtime = open_runtime(settings, _open)
@@ -98,6 +104,8 @@ def run_scan(job_id: str) -> str:
     except SametrackError as fault:
         status, error = "failed", fault
     finish(runtime, job_id, status, error)
+    for name in runtime.lake.crowded():
+        runtime.lake.compact(name)
     return status
 
 

@@ -21,6 +21,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from pipelines.domain.errors import WorkerUnavailableError
 from pipelines.domain.jobs import Job, JobStatus
+from pipelines.logs import configure_logging
 from pipelines.runs import open_instance, run_scan, warm
 from pipelines.settings import Settings
 from pipelines.upstream.profiles import load_profile
@@ -156,6 +157,7 @@ def _why(fault: BaseException) -> str:
 
 def run_worker(settings: Settings) -> int:
     """Work until SIGTERM or SIGINT; returns the exit status."""
+    configure_logging()
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())

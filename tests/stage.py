@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 import psutil
-from dagster import DagsterInstance
+from dagster import AssetKey, DagsterInstance
 
 from api.cli.processes import Child, Household, Program, find_port, sametrack
 from pipelines.domain.jobs import Job
@@ -63,6 +63,35 @@ class Stage:
 
     def start_worker(self, **settings: str) -> None:
         self.worker = self._start("worker", [], **settings)
+
+    def start_api(self) -> httpx2.Client:
+        """Start the API; returns a client of it."""
+        port = find_port()
+        self._start("serve", ["--port", str(port)])
+        client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+
+        def is_up() -> bool:
+            try:
+                return client.get("/healthz").status_code == 200
+            except httpx2.HTTPError:
+                return False
+
+        wait_for(is_up)
+        return client
+
+    def stopwatch(self, job_id: str) -> dict[str, float]:
+        """Where the time of a scan went, as its run says."""
+        with self.instance() as instance:
+            records = instance.fetch_materializations(AssetKey(["marts", "job_results"]), limit=20)
+            for record in records.records:
+                found = record.asset_materialization
+                if record.run_id == job_id and found is not None:
+                    return {
+                        name: float(str(entry.value))
+                        for name, entry in found.metadata.items()
+                        if name.endswith("_s")
+                    }
+        raise AssertionError("the run has no result")
 
     def wait(self, look: Callable[[], object]) -> None:
         """Wait until a look shows something true."""

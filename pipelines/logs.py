@@ -1,0 +1,23 @@
+"""Logs of every process: one JSON object per line on stderr, so that stdout stays the answer's."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+
+def configure_logging() -> None:
+    """Hostile text stays inside its quotes; nothing secret is ever bound."""
+    processors: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        structlog.processors.JSONRenderer(),
+    ]
+    structlog.configure(
+        processors=processors,
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )

@@ -1,0 +1,87 @@
+"""Figures of the warehouse: what one commit, one key read and one progress row cost."""
+
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipelines.domain.jobs import Progress
+from pipelines.domain.records import Statistics, Video
+from warehouse.control import NewJob, open_control
+from warehouse.engine import Engine
+from warehouse.home import open_home
+from warehouse.lake import Lake, open_lake
+from warehouse.queries import read_latest_videos
+from warehouse.rows import video_row
+
+ROWS = 50
+COMMITS = 60
+
+
+def measure_stores(root: Path) -> list[tuple[str, str, str]]:
+    """Append, read one key over 60 commits, write and read a progress row."""
+    home = open_home(root, "sandbox")
+    lake = open_lake(home.lake_url, world="sandbox")
+    appends = [_timed(lambda n=n: _append(lake, n)) for n in range(COMMITS)]  # type: ignore[misc]  # bound at once
+    with closing(Engine(lake)) as engine:
+        read_latest_videos(engine, ["1000001"])
+        reads = [
+            _timed(lambda n=n: read_latest_videos(engine, [str(1000000 + n)]))  # type: ignore[misc]  # bound at once
+            for n in range(30)
+        ]
+    with closing(open_control(home.control_url, world="sandbox")) as control:
+        job, _ = control.create_or_join(_job())
+        control.claim("bench")
+        writes = [_timed(lambda: control.save_progress(job.job_id, Progress())) for _ in range(100)]
+        polls = [_timed(lambda: control.job(job.job_id)) for _ in range(300)]
+    return [
+        (f"append {ROWS} rows, one commit, median", _ms(appends), "20 to 25 ms"),
+        (f"one video by key over {COMMITS} commits, median", _ms(reads), "28 ms"),
+        ("progress row written, median", _ms(writes), ""),
+        ("progress row read, median", _ms(polls), "0.03 ms bare SQL"),
+    ]
+
+
+def _append(lake: Lake, n: int) -> None:
+    now = datetime.now(UTC)
+    rows = [
+        video_row(
+            Video(
+                aweme_id=str(1000000 + n * ROWS + place),
+                surface="video_page",
+                observed_at=now,
+                statistics=Statistics(digg_count=place),
+            ),
+            capture_id=f"c{n}",
+            job_id=None,
+            data_provider="bench",
+        )
+        for place in range(ROWS)
+    ]
+    lake.append("raw.videos", rows)
+
+
+def _job() -> NewJob:
+    return NewJob(
+        kind="scan",
+        input="1000001",
+        target="1000001",
+        music_id="1000001",
+        parameters={},
+        fingerprint="bench",
+        scan_key=None,
+        origin="cli",
+        priority=100,
+    )
+
+
+def _timed(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def _ms(seconds: list[float]) -> str:
+    return f"{statistics.median(seconds) * 1000:.2f} ms"
