@@ -20,7 +20,7 @@ from pipelines.world.world import World
 
 ENOUGH_WORKS = 150
 """Below so many works at normal speed, shares say nothing and are not judged."""
-_SAMPLED_TRACKS = 12
+_SAMPLED_TRACKS = 48
 _SAMPLED_SOUNDS = 4
 _HEARD_S = 12.0
 

@@ -5,6 +5,7 @@ compared with this to give precision and recall.
 """
 
 from dataclasses import asdict, dataclass
+from functools import cache
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from pipelines.world.sounds import (
 from pipelines.world.streams import Ints
 from pipelines.world.works import State
 from pipelines.world.world import World
+
+_RELATED: tuple[Relation, ...] = ("same", "variant", "cover", "other_same_title")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +111,15 @@ class Truth:
         self.asked = asked
         self.relations = self._relations()
         self.rounds = self._rounds()
+        self._listed = cache(lambda sound: set(world.music_list(sound).tolist()))
+        self._shown = cache(lambda account: set(world.first_screen(account).tolist()))
 
     def works(self, *, everything: bool = False) -> list[WorkTruth]:
         """Works that have to do with the music id, hidden ones included; `everything` adds the
         unrelated ones.
         """
         table = self.world.works
-        related = np.isin(table.sound, self._sounds("same", "variant", "cover", "other_same_title"))
+        related = np.isin(table.sound, self._sounds(*_RELATED))
         rows = np.arange(len(table)) if everything else np.flatnonzero(related)
         return [self._work(int(row)) for row in rows]
 
@@ -125,6 +130,18 @@ class Truth:
     def reachable(self) -> set[str]:
         """Those of the wanted works that a guest can come upon through confirmed ids."""
         return {str(self.world.works.aweme_id[row]) for row in self.rounds}
+
+    def counts(self) -> dict[str, int]:
+        """Public works per relation, how many are reachable, and related works not public."""
+        table = self.world.works
+        public = table.state == State.PUBLIC
+        related = np.isin(table.sound, self._sounds(*_RELATED))
+        per_relation: dict[str, int] = {
+            name: int((np.isin(table.sound, self._sounds(name)) & public).sum())
+            for name in _RELATED
+        }
+        hidden = int((related & ~public).sum())
+        return {**per_relation, "reachable": len(self.rounds), "not_public": hidden}
 
     def wanted_rows(self) -> list[int]:
         """Rows of all public works at normal speed."""
@@ -187,7 +204,7 @@ class Truth:
             carried_s=sound.carried_s, is_public=work.state is State.PUBLIC,
             is_silent=work.is_silent,
             is_hinted=bool(hinted and titles[work.named_score] == titles[self.asked.score]),
-            in_music_list=bool(np.isin(row, world.music_list(sound.index))),
-            in_author_screen=bool(np.isin(row, world.first_screen(work.account))),
+            in_music_list=row in self._listed(sound.index),
+            in_author_screen=row in self._shown(work.account),
             round=self.rounds.get(row),
         )  # fmt: skip

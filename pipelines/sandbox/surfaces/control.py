@@ -71,7 +71,7 @@ class _Knowledge:
         return JSONResponse(report.to_document())
 
     def _counts(self, sound: Sound) -> Document:
-        return _counts(self.truth_of(sound.music_id))
+        return {"expected": self.truth_of(sound.music_id).counts()}
 
 
 def _witness(platform: Platform) -> list[BaseRoute]:
@@ -127,17 +127,6 @@ def _track(platform: Platform, sound: Sound) -> Document:
         "aweme_id": first,
         "video_link": addresses.short_link("video", int(first)) if first else None,
     }  # fmt: skip
-
-
-def _counts(truth: Truth) -> Document:
-    works = truth.works()
-    public = [work for work in works if work.is_public]
-    count = {
-        name: sum(work.relation == name for work in public)
-        for name in ("same", "variant", "cover", "other_same_title")
-    }
-    reachable = sum(work.is_wanted and work.round is not None for work in works)
-    return {"expected": {**count, "reachable": reachable, "not_public": len(works) - len(public)}}
 
 
 def _cpu_seconds() -> Document:
