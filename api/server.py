@@ -11,7 +11,6 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
@@ -20,6 +19,7 @@ from api.health import Readiness, probe_disk, probe_workers
 from api.scans import Results, ScanDesk, World
 from api.settings import ApiSettings
 from pipelines.domain.errors import ProfileNotChosenError
+from pipelines.logs import configure_logging
 from pipelines.upstream.profiles import Profile, load_profile
 from pipelines.upstream.providers import music_provider_name, supported_music_providers
 from warehouse.control import ControlStore, open_control
@@ -89,20 +89,6 @@ def run_server(settings: ApiSettings) -> None:
                 timeout_graceful_shutdown=settings.stop_grace_s,
             )
         ).run()
-
-
-def configure_logging() -> None:
-    """One JSON object per line on stderr. Hostile text stays inside its quotes."""
-    processors: list[Any] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(),
-    ]
-    structlog.configure(
-        processors=processors, logger_factory=structlog.PrintLoggerFactory(sys.stderr)
-    )
 
 
 def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Doors:
