@@ -25,16 +25,14 @@ from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_key, scan_parameters
-from pipelines.domain.results import serves
 from pipelines.logs import configure_logging
 from pipelines.partitions import track_partition, tracks
 from pipelines.resources import ScanSlot
 from pipelines.runtime import Runtime, open_runtime
 from pipelines.scan.session import ScanSession
 from pipelines.settings import Settings
-from warehouse.documents import pack_document
+from pipelines.stored import serve_from_twin, serve_stored
 from warehouse.home import Home
-from warehouse.queries import read_result_document
 
 PARENT_LOOK_EVERY_S = 0.5
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
@@ -135,7 +133,7 @@ def _scan(process: RunProcess, job: Job) -> str:
         music_id, runtime.world, runtime.settings.music_data_provider, ALGORITHM, parameters
     )
     runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
-    if job.music_id is None and _serve_stored(runtime, job, key, parameters):
+    if job.music_id is None and _is_served(runtime, job, music_id, key, parameters):
         return "completed"
     with ScanSession(runtime, job, music_id=music_id) as session:
         run = _create_run(process, job, music_id)
@@ -149,31 +147,22 @@ def _scan(process: RunProcess, job: Job) -> str:
     return _status(process, run)
 
 
+def _is_served(
+    runtime: Runtime, job: Job, music_id: str, key: str, parameters: ScanParameters
+) -> bool:
+    """True when the track that the link led to has a result that serves, or soon will."""
+    return serve_stored(runtime, job, key, parameters) or serve_from_twin(
+        runtime,
+        job,
+        music_id,
+        cancelled=lambda: runtime.control.is_cancel_requested(job.job_id),
+    )
+
+
 def _resolve(runtime: Runtime, job: Job) -> str:
     """Read which track a link leads to. A scan whose track is unknown has no run."""
     with ScanSession(runtime, job, music_id="") as session:
         return session.run(session.captures.resolve(job.input))
-
-
-def _serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameters) -> bool:
-    """Complete the job from a stored result, where the link led to a track that has one."""
-    ttl_s = runtime.settings.result_cache_ttl
-    now = datetime.now(UTC)
-    for done in runtime.control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
-        document = read_result_document(runtime.engine, done.job_id)
-        if document is None or done.finished_at is None:
-            continue
-        if serves(document, parameters, finished_at=done.finished_at, now=now, ttl_s=ttl_s):
-            row = {
-                "job_id": job.job_id,
-                "music_id": document["music_id"],
-                "document": pack_document(document),
-                "confirmed_count": document["confirmed_count"],
-                "algorithm": document["algorithm"],
-            }
-            runtime.lake.append("marts.job_results", [row], job_id=job.job_id)
-            return True
-    return False
 
 
 def _create_run(process: RunProcess, job: Job, music_id: str) -> DagsterRun:

@@ -125,3 +125,18 @@ def test_a_run_is_visible_with_its_partition_and_its_materializations(stage: Sta
         and event.event_type_value == "ASSET_MATERIALIZATION"
     }
     assert {"marts/confirmed_videos", "marts/rankings", "marts/job_results"} <= materialized
+
+
+def test_two_links_of_one_track_are_scanned_once(stage: Stage) -> None:
+    stage.start_platform(seed=5, size=0.1)
+    stage.start_worker(WORKER_RUNS="2")
+    track = stage.world("/_world/tracks")["tracks"][0]
+    first = stage.ask(track["prose"], candidate_limit=30)
+    second = stage.ask(track["share_link"], candidate_limit=30)
+    assert {stage.ended(job_id).status for job_id in (first, second)} == {"completed"}
+    with stage.instance() as instance:
+        runs = [instance.get_run_by_id(job_id) for job_id in (first, second)]
+    assert sum(run is not None for run in runs) == 1
+    found = stage.rows("select confirmed_count from marts.job_results")
+    assert len(found) == 2
+    assert found[0] == found[1]
