@@ -63,7 +63,12 @@ def match_peaks(
         last_frame: The fine frame behind its last one.
     """
     inside = slice(*np.searchsorted(candidate.frames, (first_frame, last_frame)))
-    block = Peaks(candidate.frames[inside], candidate.hertz[inside], candidate.phases[inside])
+    block = Peaks(
+        candidate.frames[inside],
+        candidate.hertz[inside],
+        candidate.phases[inside],
+        None if candidate.rests is None else candidate.rests[inside],
+    )
     shares, lags = _shares(reference, block, lag, _NO_DRIFT)
     return Match(share=float(shares[0]), lag=int(lags[0]), reference=reference, candidate=block)
 
@@ -73,8 +78,8 @@ def phase_certainty(match: Match) -> float:
 
     R is the largest |sum exp(i (difference + 2 pi f delay))| of the n pairs over all delays within
     the lag's uncertainty, with equal clocks or with those that the frequencies of the pairs tell
-    (film at another frame rate runs 0.1 % off). Chance gives about 2.5 and practically never 4, the same recording 4 to
-    15; 0 when there is too little to tell.
+    (film at another frame rate runs 0.1 % off). Chance gives about 2.5 and practically never 4,
+    the same recording 4 to 15; 0 when there is too little to tell.
     """
     pairs = matching_peaks(
         match.reference.frames,
@@ -88,7 +93,7 @@ def phase_certainty(match: Match) -> float:
         return 0.0
     left, right = pairs[:, 0], pairs[:, 1]
     hertz = 0.5 * (match.reference.hertz[left].astype(np.float64) + match.candidate.hertz[right])
-    late = match.reference.frames[left] - match.candidate.frames[right] - match.lag
+    late = (match.reference.frames[left] - match.lag) - match.candidate.moments[right]
     turns = (match.candidate.phases[right] - match.reference.phases[left].astype(np.float64)) / 256
     seconds = match.candidate.frames[right] * FINE_HOP_S
     seconds -= seconds.mean()

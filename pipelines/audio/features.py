@@ -29,13 +29,14 @@ class Features:
     """Uncentred features of one sound.
 
     Attributes:
-        chroma: Whitened pitch-class energies (frames, 36), float16.
-        mel_db: Log mel energies in dB (frames, 64), float16, at most 60 dB under the loudest.
+        chroma: Whitened pitch-class energies (frames, 36), float16 as stored.
+        mel_db: Log mel energies in dB (frames, 64), float16 as stored,
+            at most 60 dB under the loudest.
         peaks: Spectral peaks, about 40 for each second.
     """
 
-    chroma: NDArray[np.float16]
-    mel_db: NDArray[np.float16]
+    chroma: NDArray[np.floating]
+    mel_db: NDArray[np.floating]
     peaks: Peaks
 
     @property

@@ -20,6 +20,7 @@ class Composite:
     peaks: float = 0.7
     peak_scale: float = 0.10
     without_phase: float = 0.10
+    variant_without_phase: float = 0.5
     unmet_rule: float = 0.3
     variant_penalty: float = 0.04
 
@@ -43,14 +44,14 @@ def composite_score(chroma: float, mfcc: float, agreement: float) -> float:
     )
 
 
-def phase_weight(certainty: float) -> float:
-    """How much peak agreement counts, 0.1 to 1, by how sure the phases agree (R / sqrt(n)).
+def phase_weight(certainty: float, *, least: float) -> float:
+    """How much peak agreement counts, `least` to 1, by how sure the phases agree (R / sqrt(n)).
 
-    Agreement without phase is what covers have; it counts little, but not nothing, because strong
-    reverb takes the phases of a recording away.
+    Agreement without phase is what covers have; as heard it counts little, but not nothing,
+    because strong reverb takes the phases of a recording away.
     """
     sure = _positive((certainty - _CHANCE_CERTAINTY) / (_FULL_CERTAINTY - _CHANCE_CERTAINTY))
-    return COMPOSITE.without_phase + (1 - COMPOSITE.without_phase) * sure
+    return least + (1 - least) * sure
 
 
 def explains_better(agreement: float, other: float) -> bool:

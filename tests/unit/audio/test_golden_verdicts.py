@@ -123,8 +123,13 @@ def test_another_tempo_is_not_what_was_heard(
     band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
 ) -> None:
     for tempo in (0.9, 0.96, 1.04, 1.1):
-        evidence = compare_pair(reference, hear(band.stretched(song, tempo)), limits=LIMITS)
-        assert evidence.verdict == "rejected"
+        evidence = compare_pair(
+            reference, hear(band.stretched(song, tempo)), limits=LIMITS, search=False
+        )
+        assert (evidence.verdict, evidence.reason) in {
+            ("rejected", "tempo_drifts"),
+            ("rejected", "distances_above_limits"),
+        }
 
 
 def test_a_tenth_of_a_percent_of_tempo_is_still_the_same(

@@ -1,0 +1,170 @@
+"""One pair judged: as it is heard, and with a speed, tempo or pitch hypothesis undone.
+
+What belongs here: measure and decide for one pair of sounds. Not here: choosing pairs, groups.
+"""
+
+from dataclasses import dataclass, replace
+
+from pipelines.audio.agreement import Match, drifting_share, match_peaks, phase_certainty
+from pipelines.audio.alignment import Block, align
+from pipelines.audio.features import Features
+from pipelines.audio.geometry import HOP_S
+from pipelines.audio.hypotheses import Hypothesis, undo
+from pipelines.audio.scoring import (
+    COMPOSITE,
+    composite_score,
+    explains_better,
+    meets_rule,
+    phase_weight,
+)
+from pipelines.audio.search import best_hypothesis
+from pipelines.domain.evidence import Limits, PairEvidence, Segment
+
+_LEAST_SHARE = 0.03  # under this no hypothesis can be told from chance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """One block with its numbers. `objection` is why it may not count, None if nothing is wrong."""
+
+    segment: Segment
+    block: Block
+    agreement: float
+    score: float
+    objection: str | None
+
+
+def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> PairEvidence:
+    """Both rules on the sounds as they are."""
+    judged = []
+    for segment, block in _blocks(reference, candidate, limits):
+        match = _match(reference, candidate, block)
+        objection = None if meets_rule(segment, block, limits) else "distances_above_limits"
+        agreement = match.share
+        if objection is None:  # dearer looks, for the few pairs that may still be confirmed
+            agreement *= phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
+            if explains_better(drifting_share(match), match.share):
+                objection = "tempo_drifts"
+        judged.append(_judged(segment, block, agreement, objection))
+    if not judged:
+        return PairEvidence(verdict="not_comparable", reason="overlap_too_short")
+    best = _most_credible(judged, limits)
+    is_confirmed = _is_enough(best, limits)
+    return replace(
+        _evidence(best),
+        verdict="confirmed" if is_confirmed else "rejected",
+        reason=_reason(best, is_confirmed, f"{best.segment}_rule_met"),
+    )
+
+
+def judge_variant(reference: Features, candidate: Features, limits: Limits) -> PairEvidence | None:
+    """Both rules with the likeliest hypothesis undone; None when no hypothesis is likely."""
+    found = best_hypothesis(reference, candidate)
+    if found is None or found.share < _LEAST_SHARE:
+        return None
+    hypothesis = found.hypothesis
+    undone = undo(candidate, hypothesis)
+    judged = []
+    for segment, block in _blocks(reference, undone, limits):
+        match = _match(reference, undone, block)
+        objection = None if meets_rule(segment, block, limits) else "distances_above_limits"
+        agreement = match.share * _variant_weight(hypothesis, match)
+        judged.append(_judged(segment, block, agreement, objection))
+    if not judged:
+        return None
+    judged = [replace(one, score=max(0.0, one.score - COMPOSITE.variant_penalty)) for one in judged]
+    best = _most_credible(judged, limits)
+    is_variant = _is_enough(best, limits)
+    evidence = _evidence(best)
+    return replace(
+        evidence,
+        verdict="variant" if is_variant else "rejected",
+        reason=_reason(best, is_variant, f"{hypothesis.family}_variant"),
+        candidate_start_s=best.block.candidate_frame * HOP_S / hypothesis.tempo,
+        speed=round(hypothesis.tempo, 4),
+        semitones=round(hypothesis.semitones, 3),
+    )
+
+
+def _blocks(
+    reference: Features, candidate: Features, limits: Limits
+) -> list[tuple[Segment, Block]]:
+    alignment = align(
+        reference.centred,
+        candidate.centred,
+        window_s=limits.local_window_s,
+        least_window_s=limits.local_overlap_s,
+        least_overlap_s=limits.whole_overlap_s,
+    )
+    found: list[tuple[Segment, Block | None]] = [
+        ("whole", alignment.whole),
+        ("local", alignment.local),
+    ]
+    return [(segment, block) for segment, block in found if block is not None]
+
+
+def _match(reference: Features, candidate: Features, block: Block) -> Match:
+    return match_peaks(
+        reference.peaks,
+        candidate.peaks,
+        lag=2 * (block.reference_frame - block.candidate_frame),
+        first_frame=2 * block.candidate_frame,
+        last_frame=2 * (block.candidate_frame + block.frames),
+    )
+
+
+def _variant_weight(hypothesis: Hypothesis, match: Match) -> float:
+    """Stretching a recording takes its phases away; only a plain change of speed keeps them.
+
+    Where hardly anything was done the phases must agree as they must in a sound as heard, or
+    every cover would be a slight variant.
+    """
+    certainty = phase_certainty(match) if hypothesis.family == "speed" else 0.0
+    slight, clear = COMPOSITE.without_phase, COMPOSITE.variant_without_phase
+    return phase_weight(certainty, least=slight if hypothesis.is_slight else clear)
+
+
+def _judged(segment: Segment, block: Block, agreement: float, objection: str | None) -> _Judged:
+    return _Judged(
+        segment=segment,
+        block=block,
+        agreement=agreement,
+        score=composite_score(block.chroma, block.mfcc, agreement),
+        objection=objection,
+    )
+
+
+def _most_credible(judged: list[_Judged], limits: Limits) -> _Judged:
+    """A whole match that is enough says most; else the best score under a rule that holds."""
+    allowed = [one for one in judged if one.objection is None]
+    for one in allowed:
+        if one.segment == "whole" and one.score >= limits.match_threshold:
+            return one
+    return max(allowed or judged, key=lambda one: one.score)
+
+
+def _is_enough(judged: _Judged, limits: Limits) -> bool:
+    return judged.objection is None and judged.score >= limits.match_threshold
+
+
+def _reason(judged: _Judged, is_enough: bool, accepted: str) -> str:
+    return accepted if is_enough else judged.objection or "score_below_threshold"
+
+
+def _evidence(judged: _Judged) -> PairEvidence:
+    """The numbers; a score without a rule that holds is cut, so that it never contradicts."""
+    share = 1.0 if judged.objection is None else COMPOSITE.unmet_rule
+    return PairEvidence(
+        verdict="rejected",
+        reason="",
+        segment=judged.segment,
+        chroma_distance=judged.block.chroma_distance,
+        mfcc_distance=judged.block.mfcc_distance,
+        overlap_s=judged.block.overlap_s,
+        reference_start_s=judged.block.reference_frame * HOP_S,
+        candidate_start_s=judged.block.candidate_frame * HOP_S,
+        peak_agreement=judged.agreement,
+        score=share * judged.score,
+        speed=1.0,
+        semitones=0.0,
+    )

@@ -1,0 +1,128 @@
+"""What was sped up, stretched or pitched is found as a variant, never as what was heard."""
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pipelines.audio.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
+from pipelines.audio.peaks import Peaks
+from pipelines.audio.sounds import NotComparable, Sound
+from pipelines.audio.verify import compare_pair, verify_group, verify_groups
+from pipelines.domain.evidence import Limits
+
+LIMITS = Limits()
+type Samples = NDArray[np.float32]
+
+
+@pytest.mark.parametrize("factor", [0.8, 0.873, 0.9375, 0.985, 1.005, 1.03, 1.1, 1.25, 1.33])
+def test_speed_is_found_to_a_fifth_of_a_percent(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, factor: float
+) -> None:
+    evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
+    assert evidence.verdict == "variant"
+    assert evidence.reason == "speed_variant"
+    assert evidence.speed == pytest.approx(factor, rel=0.002)
+    assert evidence.semitones == pytest.approx(12 * np.log2(factor), abs=0.04)
+    assert (evidence.score or 0) > 0.8
+
+
+@pytest.mark.parametrize("tempo", [0.9, 0.95, 1.07, 1.1])
+def test_tempo_is_found_without_pitch(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, tempo: float
+) -> None:
+    evidence = compare_pair(reference, hear(band.stretched(song, tempo)), limits=LIMITS)
+    assert (evidence.verdict, evidence.reason) == ("variant", "tempo_variant")
+    assert evidence.speed == pytest.approx(tempo, rel=0.005)
+    assert evidence.semitones == 0
+
+
+@pytest.mark.parametrize("semitones", [-2, 1])
+def test_pitch_is_found_without_tempo(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, semitones: int
+) -> None:
+    ratio = 2 ** (semitones / 12)
+    pitched = band.resampled(band.stretched(song, 1 / ratio), ratio)
+    evidence = compare_pair(reference, hear(pitched), limits=LIMITS)
+    assert (evidence.verdict, evidence.reason) == ("variant", "pitch_variant")
+    assert evidence.speed == 1
+    assert evidence.semitones == pytest.approx(semitones, abs=0.05)
+
+
+def test_variant_under_voice_that_starts_late_is_found_where_it_lies(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    fast = band.resampled(song[2 * 44_100 :], 1.15)
+    late = np.concatenate([band.speech(3, seconds=3.0), fast])
+    voiced = hear(band.mix(late, band.speech(9), other_db=-6))
+    evidence = compare_pair(reference, voiced, limits=LIMITS)
+    assert evidence.verdict == "variant"
+    assert evidence.reference_start_s is not None
+    assert evidence.candidate_start_s is not None
+    expected = 3 + (evidence.reference_start_s - 2) / 1.15
+    assert evidence.candidate_start_s == pytest.approx(expected, abs=0.1)
+
+
+def test_without_search_a_variant_is_rejected(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    fast = hear(band.resampled(song, 1.1))
+    assert compare_pair(reference, fast, limits=LIMITS, search=False).verdict == "rejected"
+
+
+def test_search_confirms_no_cover_and_no_other_song(
+    band: ModuleType, hear: Callable[..., Sound], reference: Sound
+) -> None:
+    others = [hear(band.track(seed)) for seed in range(20, 26)]
+    others += [hear(band.resampled(band.track(1, band=60), 1.06))]
+    verdicts = {compare_pair(reference, other, limits=LIMITS).verdict for other in others}
+    assert verdicts == {"rejected"}
+
+
+def test_group_is_confirmed_by_any_pair_and_stops_when_sure(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    noisy = hear(band.mix(song, band.speech(2), other_db=3))
+    other, clean = hear(band.track(30)), hear(song, ".mp3")
+    verdict = verify_group([noisy, reference], [other, clean], limits=LIMITS)
+    assert verdict.verdict == "confirmed"
+    assert verdict.best is not None
+    assert (verdict.best.reference_index, verdict.best.candidate_index) == (1, 1)
+    assert len(verdict.pairs) == 2
+
+
+def test_group_keeps_a_variant_apart_and_names_what_could_not_be_checked(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    silent = NotComparable(sha256="0" * 64, reason="silent")
+    fast = hear(band.resampled(song, 1.2))
+    first, second, third = verify_groups([reference], [[silent, fast], [silent], []], limits=LIMITS)
+    assert first.verdict == "variant"
+    assert (second.verdict, second.reason) == ("not_comparable", "candidate_silent")
+    assert (third.verdict, third.reason) == ("not_comparable", "nothing_to_compare")
+
+
+def test_undoing_speed_restores_length_and_frequency(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+) -> None:
+    fast = hear(band.resampled(song, 1.25))
+    undone = undo(fast.features, speed(1.25))
+    assert undone.frames == pytest.approx(reference.features.frames, abs=2)
+    assert np.all(np.isfinite(undone.centred.chroma))
+
+
+@given(st.sampled_from(HYPOTHESES), st.lists(st.integers(0, 900), min_size=1, unique=True))
+@settings(max_examples=50)
+def test_undone_peaks_stay_in_order_and_keep_exact_times(
+    hypothesis: Hypothesis, frames: list[int]
+) -> None:
+    ordered = np.array(sorted(frames), dtype=np.int32)
+    peaks = Peaks(ordered, np.full(len(ordered), 440, np.float32), np.zeros(len(ordered), np.uint8))
+    undone = undo_peaks(peaks, hypothesis)
+    assert np.all(np.diff(undone.frames) >= 0)
+    np.testing.assert_allclose(undone.moments, ordered * hypothesis.tempo, atol=1e-6)
+    np.testing.assert_allclose(undone.hertz * hypothesis.pitch_ratio, 440, rtol=1e-5)
