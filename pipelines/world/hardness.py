@@ -70,12 +70,12 @@ class Hardness:
 
 
 FLOORS = {
-    "other_id_share": 0.42, "voice_over_share": 0.03, "unhinted_share": 0.12,
+    "other_id_share": 0.40, "voice_over_share": 0.02, "unhinted_share": 0.08,
     "variant_ratio": 0.12, "cover_ratio": 0.08, "same_title_ratio": 0.06,
-    "wrong_hint_share": 0.10, "hidden_share": 0.02, "nearest_cover": 0.50,
+    "wrong_hint_share": 0.08, "hidden_share": 0.03, "nearest_cover": 0.40,
 }  # fmt: skip
 """A world with less of one of these is refused."""
-CEILINGS = {"unreachable_share": 0.08, "nearest_stranger": 0.5}
+CEILINGS = {"unreachable_share": 0.10, "nearest_stranger": 0.5}
 """And one with more of these: a complete result would be impossible, or tracks too alike."""
 
 

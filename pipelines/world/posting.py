@@ -181,12 +181,12 @@ def finish_works(seed: int, drafts: Drafts, *, now: int) -> WorkTable:
             ("share_count", 0.005, 0.15),
         )
     }  # fmt: skip
-    state = np.where(
-        rng.random(count) < _HIDDEN, rng.integers(1, len(State), size=count), State.PUBLIC
-    )
+    state = np.full(count, State.PUBLIC, dtype=np.int64)
+    hidden = rng.permutation(count)[: round(count * _HIDDEN)]  # a fixed share, not a drawn one
+    state[hidden] = rng.integers(1, len(State), size=hidden.size)
     columns: dict[str, np.ndarray] = {
         "sound": drafts.sound, "account": drafts.account, "create_time": drafts.create_time,
-        "digg_count": digg, **counts, "state": state.astype(np.int64),
+        "digg_count": digg, **counts, "state": state,
         "is_listed": (state == State.PUBLIC) | (rng.random(count) < _STALE),
         "is_pinned": rng.random(count) < _PINNED,
         "is_photo": drafts.is_silent | (rng.random(count) < _PHOTO),

@@ -17,6 +17,8 @@ BASE_S = 34.0
 HEARD_S = 11.0
 """A carrying sound shares at least this much with the track's own id (short ones: their length)."""
 
+_EVENLY, _WITHIN = 0.754878, 0.618034
+"""Steps that spread kinds evenly over the tracks and within one, so that small worlds have all."""
 _GROUP_SIZES = (1, 1, 1, 1, 2, 2, 3, 4, 6, 8, 12)
 _CARRYING_KINDS = (
     (SoundKind.REUPLOAD, 0.36),
@@ -78,6 +80,7 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
     )  # fmt: skip
     main = replace(main, carried_s=main.duration_s)
     sounds = [main]
+    offset = float(stream(seed, "kinds").uniform()) + _EVENLY * score
     for kinds, count in (
         (_CARRYING_KINDS, carrying - own),
         (_VARIANT_KINDS, max(1, round(carrying * 0.17))),
@@ -85,7 +88,7 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
         (((SoundKind.MAIN, 1.0),), max(1, round(carrying * 0.10))),
         (((SoundKind.SILENT, 1.0),), round(carrying * 0.03)),
     ):
-        sounds.extend(_groups(rng, main, kinds, count))
+        sounds.extend(_groups(rng, main, kinds, count, offset=offset))
     return PlannedTrack(
         score=score, released_days_ago=float(rng.uniform(60, 900)),
         popularity=float(rng.normal(0.0, 0.7)), sounds=sounds,
@@ -93,13 +96,17 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
 
 
 def _groups(
-    rng: Generator, main: PlannedSound, kinds: tuple[tuple[SoundKind, float], ...], count: int
+    rng: Generator,
+    main: PlannedSound,
+    kinds: tuple[tuple[SoundKind, float], ...],
+    count: int,
+    *,
+    offset: float,
 ) -> list[PlannedSound]:
     """Split `count` works into sounds of the given kinds."""
     sounds: list[PlannedSound] = []
-    offset = float(rng.uniform())
     while count > 0:
-        kind = _kind_at(kinds, (offset + 0.618034 * len(sounds)) % 1.0)  # spread evenly, not drawn
+        kind = _kind_at(kinds, (offset + _WITHIN * len(sounds)) % 1.0)
         size = int(rng.choice(_GROUP_SIZES))
         if kind in _PERSONAL_KINDS or kind > SoundKind.LATE:
             size = min(size, 4)
