@@ -3,6 +3,7 @@
 No command's work belongs here.
 """
 
+import os
 import sys
 from importlib import import_module
 from typing import Any, override
@@ -12,9 +13,17 @@ from typer.core import TyperGroup
 
 from api.cli import demo, init, jobs, report, scan, services, up
 from api.cli.processes import Interrupted
-from api.cli.terminal import EXIT_INTERRUPTED, exit_code, show_error
+from api.cli.terminal import (
+    EXIT_FAILED,
+    EXIT_INPUT,
+    EXIT_INTERRUPTED,
+    exit_code,
+    show_error,
+)
 from pipelines.domain.errors import SametrackError
 
+TRACE = "SAMETRACK_TRACE"
+"""Set in the environment, a fault is shown with its stack trace."""
 LATE_GROUPS = {"audio": ("api.cli.audio", "audio_app")}
 """Groups whose modules load numeric libraries: imported when invoked, not to print a help text."""
 
@@ -59,7 +68,7 @@ def _root() -> None:
 
 
 def main() -> None:
-    """Run the command line; a known error is one red line, never a stack trace."""
+    """Run the command line; an error is one red line, never a stack trace."""
     try:
         app()
     except SametrackError as error:
@@ -67,6 +76,22 @@ def main() -> None:
         sys.exit(exit_code(error))
     except (KeyboardInterrupt, Interrupted):
         sys.exit(EXIT_INTERRUPTED)
+    except Exception as error:
+        if TRACE in os.environ:
+            raise
+        sys.exit(_show_unforeseen(error))
+
+
+def _show_unforeseen(error: Exception) -> int:
+    """A wrong setting, or a fault of ours; returns the exit code."""
+    if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):
+        for wrong in error.errors():  # pydantic, which is not loaded here; `input` may be a secret
+            name = "_".join(map(str, wrong["loc"])).upper() or "a setting"
+            show_error("invalid_parameter", f"{name}: {wrong['msg']}", "see .env.example")
+        return EXIT_INPUT
+    detail = f"{type(error).__name__}: {error}"
+    show_error("internal_error", detail, f"set {TRACE}=1 to see where it happened")
+    return EXIT_FAILED
 
 
 if __name__ == "__main__":

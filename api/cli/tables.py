@@ -97,27 +97,32 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
     table.add_column(style="dim")
     table.add_column(justify="right")
     table.add_column(style="dim")
+    for row in _judgement_rows(judgement):
+        table.add_row(*row)
+    console.print(table)
+
+
+def _judgement_rows(judgement: Judgement) -> list[tuple[str, str, str]]:
     found = judgement.true_count - len(judgement.missed)
     near = judgement.reachable_count - sum(work.is_reachable for work in judgement.missed)
-    table.add_row(
-        "precision", _share(judgement.precision), f"{len(judgement.wrong)} wrongly confirmed"
-    )
-    table.add_row(
-        "recall, public works at normal speed that a guest can reach",
-        _share(judgement.recall_reachable),
-        f"{near} of {judgement.reachable_count}",
-    )
-    table.add_row(
-        "recall, all public works at normal speed",
-        _share(judgement.recall),
-        f"{found} of {judgement.true_count}",
-    )
-    table.add_row(
-        "variants (another speed or pitch)",
-        f"{judgement.variants_heard} of {judgement.variant_count}",
-        f"{judgement.variants_confirmed} wrongly confirmed",
-    )
-    console.print(table)
+    return [
+        ("precision", _share(judgement.precision), f"{len(judgement.wrong)} wrongly confirmed"),
+        (
+            "recall, public works at normal speed that a guest can reach",
+            _share(judgement.recall_reachable),
+            f"{near} of {judgement.reachable_count}",
+        ),
+        (
+            "recall, all public works at normal speed",
+            _share(judgement.recall),
+            f"{found} of {judgement.true_count}",
+        ),
+        (
+            "variants (another speed or pitch)",
+            f"{judgement.variants_heard} of {judgement.variant_count}",
+            f"{judgement.variants_confirmed} wrongly confirmed",
+        ),
+    ]
 
 
 def _cells(video: Document, *, is_wide: bool) -> list[str]:

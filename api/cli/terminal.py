@@ -28,6 +28,7 @@ INPUT_ERROR_TYPES = frozenset(
         "invalid_inputs",
         "invalid_date_range",
         "job_not_found",
+        "profile_not_chosen",
     }
 )
 """Stable words of the error documents that mean: the caller has to change something."""

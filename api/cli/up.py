@@ -44,6 +44,7 @@ class Plan:
     dagster_dir: Path
     socket: Path
     workspace: Path
+    has_token: bool
 
 
 def up(
@@ -118,6 +119,7 @@ def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: f
         dagster_dir=home.dagster_dir,
         socket=run_dir / "code.sock",
         workspace=run_dir / "workspace.yaml",
+        has_token=settings.own_api_token is not None,
     )
     _check_ports(plan)
     return plan
@@ -181,4 +183,6 @@ def _announce(plan: Plan) -> None:
     out.print(f"  orchestrator's UI  http://127.0.0.1:{plan.dagster_port}")
     if plan.sandbox_port is not None:
         out.print(f"  stand-in platform  http://127.0.0.1:{plan.sandbox_port}/_world/tracks")
+    if plan.has_token:
+        out.print("  [dim]the service wants the token that OWN_API_TOKEN names[/]")
     out.print("[dim]Ctrl-C stops everything[/]")

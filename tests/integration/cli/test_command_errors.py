@@ -1,0 +1,44 @@
+"""Errors of the command line are one line and an exit code."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+type Start = Callable[..., subprocess.Popen[str]]
+CLI = ("-m", "api.cli.main")
+CASES: dict[str, tuple[tuple[str, ...], dict[str, str], int, str]] = {
+    "a setting of the wrong kind": (("jobs",), {"API_PORT": "x"}, 2, "API_PORT"),
+    "a door left open": (("jobs",), {"API_HOST": "192.0.2.1"}, 2, "OWN_API_TOKEN"),
+    "no profile": (("jobs",), {"PROFILE": ""}, 2, "profile_not_chosen"),
+    "an unknown profile": (("jobs",), {"PROFILE": "nowhere"}, 2, "invalid_parameter"),
+    "a job that is not there": (("jobs", "show", "x"), {}, 2, "job_not_found"),
+    "a report of nothing": (("report", "x"), {}, 2, "job_not_found"),
+    "an input that is no link": (("scan", "hello"), {}, 2, "invalid_music_input"),
+    "an input that is too long": (("scan", "1" * 5000), {}, 2, "invalid_"),
+    "an unknown command": (("scna",), {}, 2, "No such command"),
+    "a home that cannot be": (("jobs",), {"DATA_HOME": "/dev/null/x"}, 1, "warehouse_unavailable"),
+}
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_an_error_is_one_named_line_without_a_trace(
+    start: Start, tmp_path: Path, name: str
+) -> None:
+    arguments, env, code, word = CASES[name]
+    log = tmp_path / "log"
+    settings = {"PROFILE": "sandbox", "DATA_HOME": str(tmp_path / "data"), "API_PORT": "1", **env}
+    command = start(*CLI, *arguments, cwd=tmp_path, log=log, **settings)
+    assert command.wait(120) == code, log.read_text()
+    assert word in log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+def test_a_token_in_a_wrong_place_is_not_shown(start: Start, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = start(
+        *CLI, "jobs", cwd=tmp_path, log=log, OWN_API_TOKEN="very-secret", API_PORT="very-secret"
+    )
+    assert command.wait(120) == 2
+    assert "very-secret" not in log.read_text()
