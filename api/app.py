@@ -23,8 +23,8 @@ from api.health import Readiness
 from api.openapi import describe, parameter_names
 from api.refusals import to_refusal
 from api.routes import ROUTERS
-from api.scans import ScanDesk
 from api.settings import SERVICE_VERSION, ApiSettings
+from pipelines.desk import ScanDesk
 from pipelines.domain.errors import SametrackError
 
 type Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]

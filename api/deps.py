@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from api.errors import UnknownParameterError
 from api.health import Readiness
 from api.refusals import quoted
-from api.scans import ScanDesk
+from pipelines.desk import ScanDesk
 from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
 
 

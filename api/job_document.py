@@ -3,7 +3,7 @@
 from typing import Any
 
 from api.errors import with_hint
-from api.scans import Scan
+from pipelines.desk import Scan
 from pipelines.domain.documents import Document, to_time
 from pipelines.domain.jobs import FINAL, Job
 from pipelines.domain.parameters import LOW_CANDIDATE_LIMIT, ScanParameters

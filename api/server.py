@@ -9,24 +9,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.health import Readiness, probe_disk, probe_workers
-from api.scans import Results, ScanDesk, World
 from api.settings import ApiSettings
+from pipelines.desk import ScanDesk
 from pipelines.domain.errors import ProfileNotChosenError
 from pipelines.logs import configure_logging
+from pipelines.open_desk import build_desk
 from pipelines.upstream.profiles import Profile, load_profile
-from pipelines.upstream.providers import music_provider_name, supported_music_providers
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
-from warehouse.queries import read_result_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +97,8 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     engine = stack.enter_context(closing(Engine(lake)))
     room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
-    world = World(
-        name=home.world,
-        provider=music_provider_name(settings),
-        scan_providers=supported_music_providers(),
-        find_target=profile.find_target,
-        result_cache_ttl_s=settings.result_cache_ttl,
-        job_retention_days=settings.job_retention_days,
-    )
-    desk = ScanDesk(
-        control=control,
-        results=Results(lambda job_id: _read_result(engine, job_id)),
-        world=world,
-        has_room=lambda: room() is None,
+    desk = build_desk(
+        settings, profile, control=control, engine=engine, has_room=lambda: room() is None
     )
     probes = {
         "control_store": lambda: _probe_control(control),
@@ -120,15 +107,6 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         "disk": room,
     }
     return Doors(desk, Readiness(probes))
-
-
-def _read_result(engine: Engine, job_id: str) -> dict[str, Any] | None:
-    """A job may have ended just now, in another process: then look again."""
-    found = read_result_document(engine, job_id)
-    if found is None:
-        engine.refresh()
-        found = read_result_document(engine, job_id)
-    return found
 
 
 def _probe_control(control: ControlStore) -> None:

@@ -7,7 +7,7 @@ from dagster import Definitions, in_process_executor
 
 from pipelines import checks, jobs
 from pipelines.assets import collecting, concluding
-from pipelines.resources import ScanSlot
+from pipelines.resources import DeskResource, ScanSlot
 
 LOCATION = "sametrack"
 """Name of the code location, here and in `workspace.yaml`."""
@@ -26,13 +26,13 @@ ASSETS = (
 
 
 def build_definitions(**overrides: object) -> Definitions:
-    """Assemble the definitions; `overrides` replace resources by name (`scan`)."""
+    """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`)."""
     return Definitions(
         assets=ASSETS,
         asset_checks=checks.CHECKS,
-        jobs=[jobs.scan],
+        jobs=[jobs.scan, jobs.request_scan],
         executor=in_process_executor,
-        resources={"scan": ScanSlot()} | overrides,
+        resources={"scan": ScanSlot(), "desk": DeskResource()} | overrides,
     )
 
 

@@ -1,9 +1,52 @@
-"""Asset jobs: the named things that can be launched."""
+"""Named things that can be launched.
 
-from dagster import AssetSelection, define_asset_job
+`scan` is what the worker runs; `request_scan` is how a person starts one from the orchestrator's
+UI: it hands a job in at the desk, like the API and the command line do, so there is one queue.
+"""
+
+from dagster import (
+    AssetSelection,
+    Config,
+    OpExecutionContext,
+    ResourceParam,
+    define_asset_job,
+    job,
+    op,
+)
+from pydantic import Field
+
+from pipelines.domain.parameters import scan_parameters
+from pipelines.resources import DeskResource
 
 scan = define_asset_job(
     "scan",
     selection=AssetSelection.groups("scan"),
     description="One scan of one track. Started by the worker for a job of the queue.",
 )
+
+
+class ScanRequest(Config):
+    """What to scan: a music id, a music link, a video link or prose around a link."""
+
+    input: str
+    candidate_limit: int = Field(150, ge=15, le=2000)
+    count: int = Field(30, ge=1, le=500)
+    refresh: bool = False
+
+
+@op
+def hand_in_scan(
+    context: OpExecutionContext, config: ScanRequest, desk: ResourceParam[DeskResource]
+) -> str:
+    """Insert a job, join the equal one that waits or runs, or find the stored result."""
+    given = config.model_dump(exclude={"input"})
+    with desk.open() as open_desk:
+        found = open_desk.ask(config.input, scan_parameters(given), origin="launchpad")
+    context.add_output_metadata({"job_id": found.job.job_id, "status": found.job.status})
+    return found.job.job_id
+
+
+@job(description="Ask for a scan of a track; the worker runs it as the job `scan`.")
+def request_scan() -> None:
+    """Hand in one scan."""
+    hand_in_scan()

@@ -1,11 +1,41 @@
 """Resources: thin wrappers that hand a plain object to the assets. No logic."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
+from pipelines.desk import ScanDesk
 from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.domain.expansion import Confirmed
+from pipelines.open_desk import build_desk
 from pipelines.scan.session import ScanSession
+from pipelines.settings import Settings
+from pipelines.upstream.profiles import load_profile
+from warehouse.control import open_control
+from warehouse.engine import Engine
+from warehouse.home import open_home
+from warehouse.lake import open_lake
+
+
+class DeskResource:
+    """Where a launched job hands in a scan; opens the stores only while it does."""
+
+    @contextmanager
+    def open(self) -> Iterator[ScanDesk]:
+        """The desk of the world that the settings name.
+
+        Raises:
+            ProfileNotChosenError: No profile is chosen.
+            WarehouseError: A store cannot be opened.
+        """
+        settings = Settings()
+        profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+        home = open_home(settings.data_home, profile.name)
+        with ExitStack() as stack:
+            control = open_control(settings.control_url or home.control_url, world=home.world)
+            stack.enter_context(closing(control))
+            lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+            engine = stack.enter_context(closing(Engine(lake)))
+            yield build_desk(settings, profile, control=control, engine=engine)
 
 
 class ScanSlot:

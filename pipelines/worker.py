@@ -12,15 +12,14 @@ import time
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import structlog
 from dagster import DagsterInstance
 from pebble import ProcessExpired, ProcessPool
 
-from pipelines.domain.errors import WorkerUnavailableError
-from pipelines.domain.jobs import Job, JobStatus
+from pipelines.domain.endings import WORKER_GONE, lost_ending
 from pipelines.logs import configure_logging
 from pipelines.runs import open_instance, run_scan, warm
 from pipelines.settings import Settings
@@ -127,26 +126,20 @@ class Worker:
     def _fail_lost(self) -> None:
         for job in self.control.lost_jobs(self.settings.worker_lost_after_s):
             if job.job_id not in self.running:
-                self._fail(job.job_id, "The worker that ran this scan is gone")
+                self._fail(job.job_id, WORKER_GONE)
 
     def _fail(self, job_id: str, why: str) -> None:
         job = self.control.job(job_id)
-        if job is None or not self.control.finish(job_id, _end_of(job), error=_lost(job, why)):
+        if job is None:
+            return
+        status, error = lost_ending(job, why)
+        kept = timedelta(days=self.settings.job_retention_days)
+        until = datetime.now(UTC) + kept
+        if not self.control.finish(job_id, status, error=error, expires_at=until):
             return
         run = self.instance.get_run_by_id(job_id)
         if run is not None and not run.is_finished:
             self.instance.report_run_failed(run, message=why)
-
-
-def _end_of(job: Job) -> JobStatus:
-    return "cancelled" if job.cancel_requested else "failed"
-
-
-def _lost(job: Job, why: str) -> dict[str, object] | None:
-    if job.cancel_requested:
-        return None
-    hint = "Ask again: the new scan starts from the observations already kept"
-    return WorkerUnavailableError(why, hint=hint).to_document()
 
 
 def _why(fault: BaseException) -> str:

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from api.job_document import to_job_document
 from api.params import JobBody
 from api.refusals import to_refusal
-from api.scans import ScanDesk
 from api.server import open_desk
 from api.settings import ApiSettings
+from pipelines.desk import ScanDesk
 from pipelines.domain.documents import Document
 from pipelines.settings import Settings
 from pipelines.upstream.profiles import load_profile

@@ -75,7 +75,7 @@ def _hearing_rank(work: Video) -> tuple[bool, int, str]:
 
 
 def authors_to_scan(works: Iterable[Video], *, scanned: Collection[str]) -> tuple[str, ...]:
-    """Accounts whose first screen was not read yet: those with the most works of the track first."""
+    """Accounts whose first screen was not read yet, those with most works of the track first."""
     counts = Counter(work.author.sec_uid for work in works if work.author is not None)
     fresh = [(sec_uid, n) for sec_uid, n in counts.items() if sec_uid not in scanned]
     return tuple(sec_uid for sec_uid, _ in sorted(fresh, key=lambda entry: (-entry[1], entry[0])))

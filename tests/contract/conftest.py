@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.health import Readiness
-from api.scans import Results, ScanDesk, World
 from api.settings import ApiSettings
+from pipelines.desk import Results, ScanDesk, World
 from pipelines.domain.documents import Document
 from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.jobs import Job
@@ -62,6 +62,7 @@ class Service:
             find_target=find_target,
             result_cache_ttl_s=6 * 3600,
             job_retention_days=30,
+            worker_lost_after_s=20.0,
         )
         return ScanDesk(
             control=self.control,

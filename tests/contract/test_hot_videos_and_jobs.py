@@ -152,6 +152,20 @@ def test_a_failed_job_names_its_error(service: Any, client: TestClient) -> None:
     assert found.error.hint
 
 
+def test_a_job_whose_worker_is_silent_ends_with_the_reason_when_it_is_looked_at(
+    service: Any, client: TestClient
+) -> None:
+    job_id = ask(client).json()["data"]["job_id"]
+    service.control.claim("worker")
+    service.now += timedelta(seconds=19)
+    assert client.get(f"{JOBS}/{job_id}").json()["data"]["status"] == "running"
+    service.now += timedelta(seconds=2)
+    data = client.get(f"{JOBS}/{job_id}").json()["data"]
+    assert data["status"] == "failed"
+    assert data["error"]["type"] == "worker_unavailable"
+    assert data["expires_at"] is not None
+
+
 def test_a_completed_job_whose_result_is_lost_says_so(service: Any, client: TestClient) -> None:
     job = service.stored()
     service.results.clear()

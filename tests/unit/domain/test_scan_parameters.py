@@ -1,6 +1,6 @@
 """Defaults, linked values and what makes two requests the same."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import pytest
 
@@ -50,14 +50,14 @@ def test_an_unknown_name_is_refused() -> None:
 
 @pytest.mark.parametrize("name", sorted(VIEW_PARAMETERS) + list(DEPTH_PARAMETERS))
 def test_view_and_depth_do_not_change_what_a_scan_is_about(name: str) -> None:
-    other = replace(ScanParameters(), **{name: _another(name)})
+    other = changed(name)
     assert key(other) == key(ScanParameters())
     assert print_of(other) != print_of(ScanParameters())
 
 
 @pytest.mark.parametrize("name", ["match_threshold", "verify_audio", "search_enabled"])
 def test_what_is_heard_and_searched_changes_it(name: str) -> None:
-    assert key(replace(ScanParameters(), **{name: _another(name)})) != key(ScanParameters())
+    assert key(changed(name)) != key(ScanParameters())
 
 
 def test_keywords_are_compared_without_order_and_case() -> None:
@@ -67,6 +67,10 @@ def test_keywords_are_compared_without_order_and_case() -> None:
 
 def test_a_refresh_joins_the_equal_running_job() -> None:
     assert print_of(ScanParameters(refresh=True)) == print_of(ScanParameters())
+
+
+def changed(name: str) -> ScanParameters:
+    return scan_parameters({name: _another(name)})
 
 
 def _another(name: str) -> object:

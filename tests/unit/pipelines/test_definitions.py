@@ -1,10 +1,15 @@
 """What the orchestrator sees: asset keys, their order, checks and jobs."""
 
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 from dagster import AssetKey
 
 from pipelines.definitions import LOCATION, build_definitions
+from pipelines.resources import ScanSlot
+from warehouse.control import open_control
+from warehouse.home import open_home
 
 GRAPH = {
     "raw/tracks": [],
@@ -61,3 +66,25 @@ def test_every_scan_asset_says_what_it_is_and_who_keeps_it() -> None:
 def test_the_code_location_has_the_name_that_runs_are_filed_under() -> None:
     workspace = (Path(__file__).parents[3] / "workspace.yaml").read_text()
     assert f"location_name: {LOCATION}\n" in workspace
+
+
+def test_a_scan_can_be_asked_for_from_the_launchpad(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    job = build_definitions().resolve_job_def("request_scan")
+    config = {"ops": {"hand_in_scan": {"config": {"input": "1234567890", "candidate_limit": 40}}}}
+    ended = job.execute_in_process(run_config=config)
+    assert ended.success
+    home = open_home(tmp_path, "sandbox")
+    with closing(open_control(home.control_url, world="sandbox")) as control:
+        queued = control.job(ended.output_for_node("hand_in_scan"))
+    assert queued is not None
+    assert (queued.status, queued.origin, queued.target) == ("queued", "launchpad", "1234567890")
+    assert queued.parameters["candidate_limit"] == 40
+
+
+def test_an_asset_started_without_a_scan_says_what_to_do() -> None:
+    with pytest.raises(RuntimeError, match="request_scan"), ScanSlot().stage("track"):
+        raise AssertionError("the body must not run")

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from pipelines.domain.documents import Document
+from pipelines.domain.endings import WORKER_GONE, lost_ending
 from pipelines.domain.errors import (
     CapacityExhaustedError,
     JobNotFoundError,
@@ -40,6 +41,14 @@ class Control(Protocol):
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
     def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]: ...
     def recall_link(self, key: str) -> Link | None: ...
+    def finish(
+        self,
+        job_id: str,
+        status: JobStatus,
+        *,
+        error: dict[str, object] | None = None,
+        expires_at: datetime | None = None,
+    ) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +61,7 @@ class World:
     find_target: Callable[[str], Target | None]
     result_cache_ttl_s: int
     job_retention_days: int
+    worker_lost_after_s: float
 
     @property
     def is_demo(self) -> bool:
@@ -171,8 +181,7 @@ class ScanDesk:
             JobNotFoundError: There is none, or its retention is over.
         """
         before = self._find(job_id).status
-        over = self._clock() + timedelta(days=self.world.job_retention_days)
-        self._control.request_cancel(job_id, expires_at=over)
+        self._control.request_cancel(job_id, expires_at=self._kept_until())
         return before, self.job(job_id)
 
     def jobs(self, *, limit: int, status: JobStatus | None) -> list[Scan]:
@@ -214,4 +223,20 @@ class ScanDesk:
         job = self._control.job(job_id) if _UUID.fullmatch(job_id) else None
         if job is None or (job.expires_at is not None and job.expires_at <= self._clock()):
             raise JobNotFoundError("No job has this id, or its retention is over")
-        return job
+        return self._end_when_lost(job)
+
+    def _end_when_lost(self, job: Job) -> Job:
+        """The job, ended here when its worker has been silent for too long.
+
+        Other workers do the same; but there may be no other, and no job may hang.
+        """
+        silent_for = self._clock() - (job.heartbeat_at or job.created_at)
+        lost_after = timedelta(seconds=self.world.worker_lost_after_s)
+        if job.status != "running" or silent_for < lost_after:
+            return job
+        status, error = lost_ending(job, WORKER_GONE)
+        self._control.finish(job.job_id, status, error=error, expires_at=self._kept_until())
+        return self._control.job(job.job_id) or job
+
+    def _kept_until(self) -> datetime:
+        return self._clock() + timedelta(days=self.world.job_retention_days)

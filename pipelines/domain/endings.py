@@ -1,0 +1,14 @@
+"""How a job ends when its worker cannot end it: killed, stopped, or without its process."""
+
+from pipelines.domain.errors import WorkerUnavailableError
+from pipelines.domain.jobs import Job, JobStatus
+
+ASK_AGAIN = "Ask again: the new scan starts from the observations already kept"
+WORKER_GONE = "The worker that ran this scan is gone"
+
+
+def lost_ending(job: Job, why: str) -> tuple[JobStatus, dict[str, object] | None]:
+    """Status and error document: cancelled where that was asked for, else failed by name."""
+    if job.cancel_requested:
+        return "cancelled", None
+    return "failed", WorkerUnavailableError(why, hint=ASK_AGAIN).to_document()
