@@ -179,7 +179,7 @@ def _program(plan: Plan, name: str, command: list[str]) -> Program:
 def _announce(plan: Plan) -> None:
     host = "127.0.0.1" if plan.api_host in {"0.0.0.0", "::"} else plan.api_host  # noqa: S104 -- only compared
     out.print(f"[bold green]ready[/] (profile {safe(plan.profile)})")
-    out.print(f"  service            http://{safe(host)}:{plan.api_port}")
+    out.print(f"  service            http://{safe(host)}:{plan.api_port}  (reference: /docs)")
     out.print(f"  orchestrator's UI  http://127.0.0.1:{plan.dagster_port}")
     if plan.sandbox_port is not None:
         out.print(f"  stand-in platform  http://127.0.0.1:{plan.sandbox_port}/_world/tracks")

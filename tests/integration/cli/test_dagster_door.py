@@ -1,7 +1,11 @@
 """The orchestrator's UI behind the guard, by real HTTP: other sites change nothing."""
 
 import json
+import os
+import socket
 import subprocess
+import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -40,6 +44,19 @@ class Ui:
             with error:
                 return error.code
 
+    def open_socket(self, *, origin: str) -> int:
+        """Status of the answer to a websocket handshake; 101: open."""
+        host = self.url.removeprefix("http://")
+        lines = (
+            "GET /graphql HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Upgrade: websocket",
+            "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: graphql-ws",
+        )  # fmt: skip
+        name, _, port = host.partition(":")
+        with socket.create_connection((name, int(port)), timeout=30) as stream:
+            stream.sendall("\r\n".join((*lines, "", "")).encode())
+            return int(stream.recv(64).split()[1])
+
     def has_run(self) -> bool:
         """Whether the run that the mutation deletes is still there."""
         with DagsterInstance.from_config(str(ROOT)) as instance:
@@ -48,11 +65,6 @@ class Ui:
 
 @pytest.fixture(scope="module")
 def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
-    import os  # noqa: PLC0415 -- only to hand the folder to Dagster's configuration
-    import socket  # noqa: PLC0415 -- for a free port
-    import sys  # noqa: PLC0415 -- this interpreter
-    import time  # noqa: PLC0415 -- waiting
-
     folder = tmp_path_factory.mktemp("dagster")
     with pytest.MonkeyPatch.context() as environment, socket.socket() as probe:
         environment.setenv("SAMETRACK_DAGSTER_DIR", str(folder))
@@ -114,6 +126,11 @@ def test_what_another_site_can_send_changes_nothing(ui: Ui, name: str) -> None:
     status, attack = ATTACKS[name]
     assert attack(ui) == status
     assert ui.has_run()
+
+
+def test_a_socket_of_another_site_is_not_opened(ui: Ui) -> None:
+    assert ui.open_socket(origin="https://other.example") == 403
+    assert ui.open_socket(origin=ui.url) == 101
 
 
 def test_the_page_itself_is_served(ui: Ui) -> None:
