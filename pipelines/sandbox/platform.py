@@ -6,6 +6,7 @@ One object that every surface is given. What a surface answers is not decided he
 import asyncio
 import hashlib
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -38,10 +39,9 @@ class Platform:
         self.log = AccessLog()
         self.faults = FaultBook()
         self.clock_offset_s = 0
-        self._pool = ProcessPoolExecutor(
-            renderers, mp_context=get_context("spawn"), initializer=open_shelf,
-            initargs=(world.seed, world.size, world.track_count, cache_dir),
-        )  # fmt: skip
+        self._cache_dir = cache_dir
+        self._renderers = renderers
+        self._pool = self._new_pool()
         self._rendering: dict[Path, asyncio.Task[None]] = {}
 
     @property
@@ -68,7 +68,22 @@ class Platform:
 
     async def _render(self, sound: Sound, codec: Codec) -> None:
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._pool, make_file, sound.index, codec)
+        pool = self._pool
+        try:
+            await loop.run_in_executor(pool, make_file, sound.index, codec)
+        except BrokenProcessPool:  # a rendering process was killed; a pool never recovers
+            if self._pool is pool:
+                self._pool = self._new_pool()
+            await loop.run_in_executor(self._pool, make_file, sound.index, codec)
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        world = self.world
+        return ProcessPoolExecutor(
+            self._renderers,
+            mp_context=get_context("spawn"),
+            initializer=open_shelf,
+            initargs=(world.seed, world.size, world.track_count, self._cache_dir),
+        )
 
     def close(self) -> None:
         """Stop the rendering processes."""

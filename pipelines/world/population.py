@@ -59,7 +59,7 @@ def populate(seed: int, *, accounts: int, tracks: int) -> Population:
     sounds = _sound_table(seed, everything, drafts, now=now)
     first = np.cumsum([0, *(len(plan.sounds) for plan in plans[:-1])])
     return Population(
-        now=now, sounds=sounds, works=finish_works(seed, drafts, now=now),
+        now=now, sounds=sounds, works=finish_works(seed, drafts),
         title_score=np.asarray(title_score, dtype=np.int64),
         own_sounds=first.astype(np.int64)[:tracks], accounts=accounts,
     )  # fmt: skip

@@ -168,25 +168,15 @@ def _named(seed: int, flat: _Flat, tracks: int) -> Ints:
     return np.where(hinted, flat.topic, stray).astype(np.int64)
 
 
-def finish_works(seed: int, drafts: Drafts, *, now: int) -> WorkTable:
+def finish_works(seed: int, drafts: Drafts) -> WorkTable:
     """Add ids, counts and visibility; the table is sorted by time."""
-    del now
     rng = stream(seed, "works")
     count = drafts.sound.size
     digg = _heavy_tail(rng, 6.0 + drafts.popularity, drafts.is_new)
-    counts = {
-        name: (digg * rng.uniform(low, high, size=count)).astype(np.int64)
-        for name, low, high in (
-            ("comment_count", 0.005, 0.06), ("collect_count", 0.02, 0.3),
-            ("share_count", 0.005, 0.15),
-        )
-    }  # fmt: skip
-    state = np.full(count, State.PUBLIC, dtype=np.int64)
-    hidden = rng.permutation(count)[: round(count * _HIDDEN)]  # a fixed share, not a drawn one
-    state[hidden] = rng.integers(1, len(State), size=hidden.size)
+    state = _states(rng, count)
     columns: dict[str, np.ndarray] = {
         "sound": drafts.sound, "account": drafts.account, "create_time": drafts.create_time,
-        "digg_count": digg, **counts, "state": state,
+        "digg_count": digg, **_other_counts(rng, digg), "state": state,
         "is_listed": (state == State.PUBLIC) | (rng.random(count) < _STALE),
         "is_pinned": rng.random(count) < _PINNED,
         "is_photo": drafts.is_silent | (rng.random(count) < _PHOTO),
@@ -202,3 +192,22 @@ def finish_works(seed: int, drafts: Drafts, *, now: int) -> WorkTable:
 def _heavy_tail(rng: Generator, centre: Floats, is_new: Flags) -> Ints:
     likes = np.exp(rng.normal(centre, 2.0)).clip(0, 8e6).astype(np.int64)
     return np.where(is_new, 0, likes)
+
+
+def _other_counts(rng: Generator, digg: Ints) -> dict[str, Ints]:
+    """Comments, bookmarks and shares, each a fraction of the likes."""
+    fractions = {
+        "comment_count": (0.005, 0.06), "collect_count": (0.02, 0.3), "share_count": (0.005, 0.15),
+    }  # fmt: skip
+    return {
+        name: (digg * rng.uniform(low, high, size=digg.size)).astype(np.int64)
+        for name, (low, high) in fractions.items()
+    }
+
+
+def _states(rng: Generator, count: int) -> Ints:
+    """A fixed share of works is hidden, so that no world is without them by chance."""
+    state = np.full(count, State.PUBLIC, dtype=np.int64)
+    hidden = rng.permutation(count)[: round(count * _HIDDEN)]
+    state[hidden] = rng.integers(1, len(State), size=hidden.size)
+    return state

@@ -10,6 +10,11 @@ import httpx2 as httpx
 import psutil
 import pytest
 
+from pipelines.sandbox.addresses import Addresses
+from pipelines.sandbox.platform import Platform
+from pipelines.sandbox.tickets import media_address
+from pipelines.world.world import World
+
 from .conftest import SEED, SIZE, start
 
 
@@ -34,7 +39,7 @@ def _rendering(process: subprocess.Popen[str]) -> list[int]:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         children = psutil.Process(process.pid).children(recursive=True)
-        if children:
+        if any("spawn_main" in " ".join(child.cmdline()) for child in children):
             return [child.pid for child in children]
         time.sleep(0.05)
     return []
@@ -72,6 +77,26 @@ def test_killed_it_leaves_no_rendering_process(tmp_path: Path) -> None:
     assert _gone(children)
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"http://127.0.0.1:{port}/_world/cpu")
+
+
+def test_a_killed_rendering_process_is_replaced(tmp_path: Path) -> None:
+    process, port = start(tmp_path)
+    renderer = next(
+        child
+        for child in map(psutil.Process, _rendering(process))
+        if "spawn_main" in " ".join(child.cmdline())
+    )
+    renderer.kill()
+    base = f"http://127.0.0.1:{port}"
+    world = World(SEED, SIZE)
+    twin = Platform(world, cache_dir=tmp_path / "own", addresses=Addresses(port))
+    address = media_address(twin, world.tracks[0], codec="mp3")
+    twin.close()
+    answer = httpx.get(f"{base}{httpx.URL(address).raw_path.decode()}", timeout=30)
+    process.terminate()
+    process.communicate(timeout=20)
+    assert answer.status_code == 200
+    assert answer.content
 
 
 def test_a_taken_port_is_said_at_once(tmp_path: Path) -> None:
