@@ -3,6 +3,7 @@
 What belongs here: measure and decide for one pair of sounds. Not here: choosing pairs, groups.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pipelines.audio.agreement import Match, drifting_share, match_peaks, phase_certainty
@@ -12,6 +13,7 @@ from pipelines.audio.geometry import HOP_S
 from pipelines.audio.hypotheses import Hypothesis, undo
 from pipelines.audio.scoring import (
     COMPOSITE,
+    can_be_surpassed,
     composite_score,
     explains_better,
     meets_rule,
@@ -36,19 +38,18 @@ class _Judged:
 
 def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> PairEvidence:
     """Both rules on the sounds as they are."""
-    judged = []
-    for segment, block in _blocks(reference, candidate, limits):
+
+    def judge(segment: Segment, block: Block) -> _Judged:
         match = _match(reference, candidate, block)
-        objection = None if meets_rule(segment, block, limits) else "distances_above_limits"
-        agreement = match.share
-        if objection is None:  # dearer looks, for the few pairs that may still be confirmed
-            agreement *= phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
-            if explains_better(drifting_share(match), match.share):
-                objection = "tempo_drifts"
-        judged.append(_judged(segment, block, agreement, objection))
-    if not judged:
+        if not meets_rule(segment, block, limits):
+            return _judged(segment, block, match.share, "distances_above_limits")
+        weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
+        objection = "tempo_drifts" if _is_drifting(match) else None
+        return _judged(segment, block, match.share * weight, objection)
+
+    best = _most_credible(reference, candidate, limits, judge)
+    if best is None:
         return PairEvidence(verdict="not_comparable", reason="overlap_too_short")
-    best = _most_credible(judged, limits)
     is_confirmed = _is_enough(best, limits)
     return replace(
         _evidence(best),
@@ -64,26 +65,47 @@ def judge_variant(reference: Features, candidate: Features, limits: Limits) -> P
         return None
     hypothesis = found.hypothesis
     undone = undo(candidate, hypothesis)
-    judged = []
-    for segment, block in _blocks(reference, undone, limits):
+
+    def judge(segment: Segment, block: Block) -> _Judged:
         match = _match(reference, undone, block)
         objection = None if meets_rule(segment, block, limits) else "distances_above_limits"
-        agreement = match.share * _variant_weight(hypothesis, match)
-        judged.append(_judged(segment, block, agreement, objection))
-    if not judged:
+        judged = _judged(
+            segment, block, match.share * _variant_weight(hypothesis, match), objection
+        )
+        return replace(judged, score=max(0.0, judged.score - COMPOSITE.variant_penalty))
+
+    best = _most_credible(reference, undone, limits, judge)
+    if best is None:
         return None
-    judged = [replace(one, score=max(0.0, one.score - COMPOSITE.variant_penalty)) for one in judged]
-    best = _most_credible(judged, limits)
     is_variant = _is_enough(best, limits)
-    evidence = _evidence(best)
     return replace(
-        evidence,
+        _evidence(best),
         verdict="variant" if is_variant else "rejected",
         reason=_reason(best, is_variant, f"{hypothesis.family}_variant"),
         candidate_start_s=best.block.candidate_frame * HOP_S / hypothesis.tempo,
         speed=round(hypothesis.tempo, 4),
         semitones=round(hypothesis.semitones, 3),
     )
+
+
+def _most_credible(
+    reference: Features,
+    candidate: Features,
+    limits: Limits,
+    judge: Callable[[Segment, Block], _Judged],
+) -> _Judged | None:
+    """A whole match that is enough says most; else the best score under a rule that holds."""
+    judged = []
+    for segment, block in _blocks(reference, candidate, limits):
+        one = judge(segment, block)
+        if segment == "whole" and _is_enough(one, limits):
+            return one
+        judged.append(one)
+    return max(judged, key=lambda one: (one.objection is None, one.score), default=None)
+
+
+def _is_drifting(match: Match) -> bool:
+    return can_be_surpassed(match.share) and explains_better(drifting_share(match), match.share)
 
 
 def _blocks(
@@ -132,15 +154,6 @@ def _judged(segment: Segment, block: Block, agreement: float, objection: str | N
         score=composite_score(block.chroma, block.mfcc, agreement),
         objection=objection,
     )
-
-
-def _most_credible(judged: list[_Judged], limits: Limits) -> _Judged:
-    """A whole match that is enough says most; else the best score under a rule that holds."""
-    allowed = [one for one in judged if one.objection is None]
-    for one in allowed:
-        if one.segment == "whole" and one.score >= limits.match_threshold:
-            return one
-    return max(allowed or judged, key=lambda one: one.score)
 
 
 def _is_enough(judged: _Judged, limits: Limits) -> bool:

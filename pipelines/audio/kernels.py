@@ -210,7 +210,11 @@ def _count(
 
 @numba.njit(cache=True, fastmath=True, error_model="numpy")
 def largest_sum(
-    phases: NDArray[np.float64], hertz: NDArray[np.float64], reach_s: float, step_s: float
+    phases: NDArray[np.float64],
+    hertz: NDArray[np.float64],
+    reach_s: float,
+    step_s: float,
+    enough: float,
 ) -> float:
     """Largest |sum exp(i (phase + 2 pi f d))| over delays d within `reach_s`.
 
@@ -219,6 +223,7 @@ def largest_sum(
         hertz: Their frequencies (n,).
         reach_s: Largest delay either way.
         step_s: Step between delays.
+        enough: Stop at the first sum that reaches this.
     """
     turning = np.exp(1j * (phases - 2 * np.pi * hertz * reach_s))
     step = np.exp(2j * np.pi * hertz * step_s)
@@ -229,6 +234,8 @@ def largest_sum(
             total += turning[pair]
             turning[pair] *= step[pair]
         best = max(best, total.real**2 + total.imag**2)
+        if best >= enough * enough:
+            break
     return float(np.sqrt(best))
 
 

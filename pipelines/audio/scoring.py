@@ -7,6 +7,7 @@ the composite were set by measurement. Numbers in, numbers out.
 import math
 from dataclasses import dataclass
 
+from pipelines.audio.agreement import CERTAIN
 from pipelines.audio.alignment import Block
 from pipelines.domain.evidence import Limits, Segment
 
@@ -28,7 +29,6 @@ class Composite:
 COMPOSITE = Composite()
 _TOLERANCE = 1e-9
 _CHANCE_CERTAINTY = 3.25
-_FULL_CERTAINTY = 5.25
 _CLEARLY_MORE = 1.5
 _CLEARLY_ABOVE = 0.1
 
@@ -50,8 +50,13 @@ def phase_weight(certainty: float, *, least: float) -> float:
     Agreement without phase is what covers have; as heard it counts little, but not nothing,
     because strong reverb takes the phases of a recording away.
     """
-    sure = _positive((certainty - _CHANCE_CERTAINTY) / (_FULL_CERTAINTY - _CHANCE_CERTAINTY))
+    sure = _positive((certainty - _CHANCE_CERTAINTY) / (CERTAIN - _CHANCE_CERTAINTY))
     return least + (1 - least) * sure
+
+
+def can_be_surpassed(agreement: float) -> bool:
+    """True when another hypothesis could find so many more peaks that it explains better."""
+    return explains_better(1.0, agreement)
 
 
 def explains_better(agreement: float, other: float) -> bool:
