@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from api.schemas.shape import Count, ErrorDocument, Id, MaybeCount, Moment, Note, Shape
-from api.schemas.video import RankedVideo, Track, VideoPreview
+from api.schemas.video import RankedVideo, Track, VariantVideo, VideoPreview
 
 JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 
@@ -77,8 +77,8 @@ class Variants(Shape):
     """Works that carry the recording at another speed or pitch: a result of its own."""
 
     count: Count
-    aweme_list: list[dict[str, Any]]
-    by_kind: dict[str, Any]
+    aweme_list: list[VariantVideo]
+    by_kind: dict[Literal["speed", "tempo", "pitch"], Count]
 
 
 class SourceCoverage(Shape):

@@ -132,6 +132,21 @@ class RankedVideo(Video):
     evidence: Annotated[Evidence, Field(description="of audio links only")] | None = None
 
 
+class VariantVideo(Video):
+    """A work that carries the recording at another speed or pitch, ranked like the main list."""
+
+    rank: Annotated[int, Field(ge=1)]
+    hot_score: int | None
+    is_viral: bool
+    variant_kind: Literal["speed", "tempo", "pitch"]
+    speed: Annotated[float, Field(description="tempo over the track's tempo")]
+    semitones: Annotated[float, Field(description="pitch shift against the track")]
+    source_music_id: Id
+    source_music_title: str | None
+    source_music_url: str | None
+    evidence: Evidence
+
+
 class VideoPreview(Shape):
     """A work of an account, in short."""
 

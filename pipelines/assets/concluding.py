@@ -38,6 +38,7 @@ def _spec(noun: str, description: str) -> AssetSpec:
     partitions_def=tracks,
     specs=[
         _spec("confirmed_videos", "Works that carry the recording as heard, with how we know."),
+        _spec("variants", "Works that carry the recording at another speed or pitch."),
         _spec("audio_comparisons", "Every compared pair with its evidence, rejected ones too."),
         _spec("expansion_rounds", "Which music ids each round of the scan verified."),
     ],

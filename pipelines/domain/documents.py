@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from pipelines.domain.evidence import Comparison
+from pipelines.domain.evidence import Comparison, variant_kind
 from pipelines.domain.records import Author, Music, Statistics, Track, Video
 
 type Document = dict[str, Any]
@@ -93,6 +93,27 @@ def to_ranked_document(
     if comparison is not None:
         document["evidence"] = to_evidence_document(comparison)
     return document
+
+
+def to_variant_document(
+    video: Video,
+    *,
+    comparison: Comparison,
+    source_music_id: str,
+    source_music_url: str | None = None,
+    first_observed_at: datetime | None = None,
+) -> Document:
+    """A work with the recording at another speed or pitch: an entry of `variants.aweme_list`."""
+    pair = comparison.pair
+    return to_video_document(video, first_observed_at=first_observed_at) | {
+        "variant_kind": variant_kind(pair),
+        "speed": pair.speed,
+        "semitones": pair.semitones,
+        "source_music_id": source_music_id,
+        "source_music_title": video.music.title if video.music else None,
+        "source_music_url": source_music_url,
+        "evidence": to_evidence_document(comparison),
+    }
 
 
 def to_evidence_document(comparison: Comparison) -> Document:

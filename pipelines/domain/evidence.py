@@ -10,6 +10,7 @@ from typing import Literal
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
 
 Segment = Literal["whole", "local"]
+VariantKind = Literal["speed", "tempo", "pitch"]
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
 
 
@@ -64,6 +65,13 @@ class Comparison:
     algorithm: str
     feature_version: str
     library_version: str
+
+
+def variant_kind(pair: PairEvidence) -> VariantKind:
+    """What was undone to hear the recording: speed moves tempo and pitch together."""
+    if pair.semitones == 0.0:
+        return "tempo"
+    return "pitch" if pair.speed == 1.0 else "speed"
 
 
 _TOLERANCE = 1e-9  # so that a distance of exactly the limit passes whatever the rounding

@@ -28,6 +28,14 @@ class Confirmed:
     comparison: Comparison | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A work that carries the recording at another speed or pitch: never a confirmed one."""
+
+    video: Video
+    comparison: Comparison
+
+
 def group_by_music(
     videos: Iterable[Video], *, settled: Collection[str]
 ) -> dict[str, tuple[Video, ...]]:

@@ -10,9 +10,15 @@ import orjson
 
 from pipelines.domain.accounts import to_account_summary
 from pipelines.domain.coverage import merged
-from pipelines.domain.documents import to_ranked_document, to_time, to_track_document
-from pipelines.domain.evidence import ALGORITHM, Comparison
+from pipelines.domain.documents import (
+    to_ranked_document,
+    to_time,
+    to_track_document,
+    to_variant_document,
+)
+from pipelines.domain.evidence import ALGORITHM, Comparison, variant_kind
 from pipelines.domain.expansion import Confirmed
+from pipelines.domain.records import Video
 from pipelines.domain.results import ResultDocument, Source, view_result
 from pipelines.scan.session import ScanSession
 from warehouse.queries import read_first_observed
@@ -58,7 +64,7 @@ def _confirmed_row(session: ScanSession, entry: Confirmed) -> Row:
         "aweme_id": video.aweme_id,
         "job_id": session.job.job_id,
         "link_type": entry.link_type,
-        "source_music_id": video.music.music_id if video.music else session.music_id,
+        "source_music_id": _music_id(session, video),
         "source_music_title": video.music.title if video.music else None,
         "sec_uid": video.author.sec_uid if video.author else None,
         "comparison_id": comparison.comparison_id if comparison else None,
@@ -66,6 +72,25 @@ def _confirmed_row(session: ScanSession, entry: Confirmed) -> Row:
         "expansion_round": entry.expansion_round,
         "algorithm": ALGORITHM,
     }
+
+
+def variant_rows(session: ScanSession) -> list[Row]:
+    """`marts.variants`."""
+    return [
+        {
+            "music_id": session.music_id,
+            "aweme_id": entry.video.aweme_id,
+            "job_id": session.job.job_id,
+            "source_music_id": _music_id(session, entry.video),
+            "sec_uid": entry.video.author.sec_uid if entry.video.author else None,
+            "kind": variant_kind(entry.comparison.pair),
+            "speed": entry.comparison.pair.speed,
+            "semitones": entry.comparison.pair.semitones,
+            "comparison_id": entry.comparison.comparison_id,
+            "algorithm": ALGORITHM,
+        }
+        for entry in session.findings.variants.values()
+    ]
 
 
 def comparison_rows(session: ScanSession) -> list[Row]:
@@ -97,6 +122,7 @@ def confirmation_rows(session: ScanSession) -> dict[str, list[Row]]:
     """What the listening leaves, by mart."""
     return {
         "confirmed_videos": confirmed_rows(session),
+        "variants": variant_rows(session),
         "audio_comparisons": comparison_rows(session),
         "expansion_rounds": round_rows(session),
     }
@@ -172,6 +198,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
         coverage=_coverage(session),
         parameters=session.parameters.to_document(),
         sources_ended_by_exhaustion=_ended(session),
+        variants=_variants(session),
         is_demo_data=session.runtime.is_demo,
         data_provider=session.runtime.settings.music_data_provider,
         created_at=to_time(session.clock()) or "",
@@ -179,15 +206,38 @@ def result_document(session: ScanSession) -> dict[str, Any]:
 
 
 def _ranked(session: ScanSession, entry: Confirmed, first: datetime | None) -> dict[str, Any]:
-    music_id = entry.video.music.music_id if entry.video.music else session.music_id
+    music_id = _music_id(session, entry.video)
     return to_ranked_document(
         entry.video,
         link_type=entry.link_type,
         source_music_id=music_id,
-        source_music_url=session.runtime.profile.public_address("public_music", music_id=music_id),
+        source_music_url=_music_link(session, music_id),
         comparison=entry.comparison,
         first_observed_at=first,
     )
+
+
+def _variants(session: ScanSession) -> dict[str, Any]:
+    entries = list(session.findings.variants.values())
+    documents = [
+        to_variant_document(
+            entry.video,
+            comparison=entry.comparison,
+            source_music_id=_music_id(session, entry.video),
+            source_music_url=_music_link(session, _music_id(session, entry.video)),
+        )
+        for entry in entries
+    ]
+    kinds = Counter(document["variant_kind"] for document in documents)
+    return {"count": len(documents), "aweme_list": documents, "by_kind": dict(kinds)}
+
+
+def _music_id(session: ScanSession, video: Video) -> str:
+    return video.music.music_id if video.music else session.music_id
+
+
+def _music_link(session: ScanSession, music_id: str) -> str:
+    return session.runtime.profile.public_address("public_music", music_id=music_id)
 
 
 def _discovery(session: ScanSession) -> dict[str, Any]:

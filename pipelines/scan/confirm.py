@@ -8,8 +8,8 @@ the track's own id needs none. What is confirmed is confirmed as heard: at its o
 import asyncio
 from collections.abc import Sequence
 
-from pipelines.domain.evidence import Comparison
-from pipelines.domain.expansion import Confirmed, group_by_music, listening_order
+from pipelines.domain.evidence import Comparison, Verdict
+from pipelines.domain.expansion import Confirmed, Variant, group_by_music, listening_order
 from pipelines.domain.records import Video
 from pipelines.scan.collect import fill_pool, read_author_screens, read_details, read_music_screen
 from pipelines.scan.listen import (
@@ -36,6 +36,7 @@ def confirm_videos(session: ScanSession) -> None:
         newly = session.run(_verify_pool(session))
         before = len(found.confirmed)
         _confirm(session, number)
+        _note_variants(session)
         found.rounds.append((tuple(newly), len(found.confirmed) - before))
         write_sounds(session)
         session.count()
@@ -116,6 +117,8 @@ async def _verify_group(
     if not heard:
         _mark(session, works, "not_comparable", "silent_placeholder")
         return None
+    if verdict.verdict == "variant":
+        found.variant_ids[music_id] = max(comparisons, key=_credibility)
     if verdict.verdict != "confirmed":
         _mark(session, works, verdict.verdict, verdict.reason)
         return None
@@ -124,9 +127,12 @@ async def _verify_group(
     return music_id
 
 
-def _credibility(comparison: Comparison) -> tuple[bool, float]:
-    """A confirmed pair says more than any other, then the higher score."""
-    return (comparison.pair.verdict == "confirmed", comparison.pair.score or 0.0)
+_RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
+
+
+def _credibility(comparison: Comparison) -> tuple[int, float]:
+    """What says most comes first, then the higher score."""
+    return (_RANK[comparison.pair.verdict], comparison.pair.score or 0.0)
 
 
 def _confirm(session: ScanSession, number: int) -> None:
@@ -147,6 +153,21 @@ def _confirm(session: ScanSession, number: int) -> None:
             else _audio_link(video, heard.get(video.aweme_id), evidence, number)
         )
         found.outcomes[video.aweme_id] = ("confirmed", None)
+
+
+def _note_variants(session: ScanSession) -> None:
+    """Works under a music id that carries the track at another speed or pitch."""
+    found = session.findings
+    own = {
+        comparison.candidate_aweme_id: comparison
+        for comparison in found.comparisons
+        if comparison.pair.verdict == "variant"
+    }
+    for video in found.videos():
+        music_id = video.music.music_id if video.music else ""
+        if music_id in found.variant_ids:
+            comparison = own.get(video.aweme_id, found.variant_ids[music_id])
+            found.variants[video.aweme_id] = Variant(video=video, comparison=comparison)
 
 
 def _audio_link(

@@ -18,7 +18,7 @@ from pipelines.captures import Captures
 from pipelines.domain.coverage import SourceCoverage
 from pipelines.domain.errors import RunCancelledError
 from pipelines.domain.evidence import Comparison
-from pipelines.domain.expansion import Confirmed
+from pipelines.domain.expansion import Confirmed, Variant
 from pipelines.domain.jobs import Job, Progress
 from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.pool import Candidate, Sighting
@@ -55,6 +55,8 @@ class Findings:
     sound_hashes: dict[str, str] = field(default_factory=dict)
     references: list[HeardWork] = field(default_factory=list)
     known_sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
+    variants: dict[str, Variant] = field(default_factory=dict)
+    variant_ids: dict[str, Comparison] = field(default_factory=dict)
     verified: dict[str, Comparison | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
     screened: set[str] = field(default_factory=set)

@@ -91,7 +91,15 @@ def _compare(
     for name in sorted(same - confirmed.keys()):
         seen = candidates.get(name, {})
         console.print("  MISSED", works[name], seen.get("outcome"), seen.get("reason"))
-    variants = sum(work["relation"] == "variant" for work in works.values())
+    variants = {name for name, work in works.items() if work["relation"] == "variant"}
+    heard = {video["aweme_id"]: video for video in document["variants"]["aweme_list"]}
+    for name in sorted(heard.keys() - variants):
+        console.print("  NO VARIANT", works.get(name, "not of this track"), heard[name]["evidence"])
+    off = [
+        abs(video["speed"] / works[name]["speed"] - 1)
+        for name, video in heard.items()
+        if name in variants
+    ]
     return (
         str(seed),
         track["title"][:30],
@@ -99,7 +107,7 @@ def _compare(
         f"{len(right) / max(1, len(confirmed)):.3f}",
         f"{len(right) / max(1, len(same)):.3f}",
         f"{len(right & reachable) / max(1, len(reachable)):.3f}",
-        str(variants),
+        f"{len(off)}/{len(variants)} off {max(off, default=0.0):.2%}",
         f"{spent:.1f}",
     )
 

@@ -43,9 +43,21 @@ def test_a_scan_confirms_what_carries_the_recording_and_nothing_else(
     assert len(confirmed & same) >= 0.95 * len(same)
     assert len(same) >= 10
 
+    _variants_are_heard_at_their_own_speed(stage, track["music_id"], document)
     _every_audio_link_has_evidence(document)
     _every_stop_has_a_reason(document)
     _every_candidate_has_an_outcome(stage, job_id, document)
+
+
+def _variants_are_heard_at_their_own_speed(
+    stage: Stage, music_id: str, document: dict[str, Any]
+) -> None:
+    works = {work["aweme_id"]: work for work in stage.world(f"/_world/truth/{music_id}")["works"]}
+    for video in document["variants"]["aweme_list"]:
+        truth = works[video["aweme_id"]]
+        assert truth["relation"] == "variant"
+        assert abs(video["speed"] / truth["speed"] - 1) <= 0.005
+        assert abs(video["semitones"] - truth["semitones"]) <= 0.3
 
 
 def _every_audio_link_has_evidence(document: dict[str, Any]) -> None:
@@ -72,6 +84,7 @@ def _every_candidate_has_an_outcome(stage: Stage, job_id: str, document: dict[st
     assert len(candidates) == document["candidate_pool_size"]
     assert {row["outcome"] for row in candidates} <= {
         "confirmed",
+        "variant",
         "rejected",
         "not_comparable",
         "unavailable",

@@ -18,6 +18,7 @@ GRAPH = {
     "marts/candidates": ["raw/author_first_screens"],
     "raw/video_details": ["marts/candidates"],
     "marts/confirmed_videos": ["raw/video_details"],
+    "marts/variants": ["raw/video_details"],
     "marts/audio_comparisons": ["raw/video_details"],
     "marts/expansion_rounds": ["raw/video_details"],
     "marts/coverage": ["marts/confirmed_videos"],
