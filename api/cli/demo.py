@@ -33,9 +33,9 @@ from pipelines.domain.errors import SametrackError
 
 WHOLE_CONFIRMED_SET = 500  # the largest `count`, because precision is about all confirmed works
 SHOWN_ROWS = 20
-MOST_WORKS = 90  # of the demo track, so that a demo stays a demo
+MOST_WORKS = 45  # of the demo track, so that a demo stays a demo
 CANDIDATES_PER_WORK = 2  # room for covers, same titles and strangers beside what is true
-LEAST_CANDIDATES, MOST_CANDIDATES = 150, 2000
+LEAST_CANDIDATES, MOST_CANDIDATES = 120, 2000
 
 _Seed = Annotated[int, typer.Option(help="Which world.")]
 _Size = Annotated[float, typer.Option(min=0.05, max=40, help="How large; 1 has 5,000 videos.")]

@@ -120,6 +120,7 @@ class DemoStage:
             "API_HOST": LOOPBACK,
             "WORKER_RUNS": "1",
             "PYTHONUNBUFFERED": "1",
+            "SAMETRACK_TRACE": "1",
         }
 
 

@@ -21,6 +21,7 @@ VIDEO = 1  # place of the one column of HEADINGS that gives way
 HEADINGS = ("#", "video", "likes", "comments", "collects", "shares", "hot score")
 WIDE = 136  # columns that one line per video needs
 NAME_LIMIT = 16
+SHOWN_VARIANTS = 8
 LINK_STYLES = {
     "exact_music_id": "blue",
     "audio_fingerprint_match": "green",
@@ -50,6 +51,7 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
     if not result["count_satisfied"]:
         asked = f"{result['requested_count']:,} were asked for"
         console.print(f"[dim]{asked}; nothing is repeated or invented to fill the list[/]")
+    print_variants(console, result["variants"]["aweme_list"])
     print_ledger(console, result["coverage"])
 
 
@@ -78,6 +80,20 @@ def print_ranking(console: Console, videos: list[Document]) -> None:
     for row in rows:
         table.add_row(*row)
     console.print(table)
+
+
+def print_variants(console: Console, videos: list[Document]) -> None:
+    """The first works that carry the recording at another speed or pitch; none: nothing."""
+    if videos:
+        console.print("[bold]At another speed or pitch[/] [dim](never among the confirmed)[/]")
+    for video in videos[:SHOWN_VARIANTS]:
+        kind = wording.variant_words(video["variant_kind"]).en
+        console.print(
+            f"  • {safe(video['aweme_id'])} {safe(kind)} × {video['speed']:.2f}, "
+            f"{video['semitones']:+.1f} semitones · hot score {_number(video['hot_score'])}"
+        )
+    if len(videos) > SHOWN_VARIANTS:
+        console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
 
 
 def print_ledger(console: Console, coverage: Mapping[str, Any]) -> None:

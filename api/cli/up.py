@@ -172,6 +172,7 @@ def _program(plan: Plan, name: str, command: list[str]) -> Program:
         "DAGSTER_HOME": str(PROJECT),
         "SAMETRACK_DAGSTER_DIR": str(plan.dagster_dir),
         "PYTHONUNBUFFERED": "1",
+        "SAMETRACK_TRACE": "1",
     }
     return Program(name=name, command=command, log=plan.logs / f"{name}.log", env=env)
 

@@ -68,6 +68,12 @@ LINKS: Mapping[str, Words] = {
     "verified_music_id_graph": Words("music id heard", "音乐 ID 已核验"),
 }
 
+VARIANTS: Mapping[str, Words] = {
+    "speed": Words("sped up or slowed", "变速 (音高随之变化)"),
+    "tempo": Words("another tempo", "变速不变调"),
+    "pitch": Words("another pitch", "变调不变速"),
+}
+
 NEVER_EVERYTHING = Words(
     "This is what a guest could be shown, never a full list of the platform.",
     "结果只含访客可见的公开内容, 不是平台全量枚举。",
@@ -88,6 +94,11 @@ def stop_words(reason: str) -> Words:
 def link_words(link_type: str) -> Words:
     """Plain words of a link type."""
     return LINKS.get(link_type, Words(link_type, link_type))
+
+
+def variant_words(kind: str) -> Words:
+    """Plain words of a kind of variant."""
+    return VARIANTS.get(kind, Words(kind, kind))
 
 
 def source_sentence(source: Mapping[str, Any]) -> Words:

@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from pipelines.domain.accounts import to_account_summary
-from pipelines.domain.documents import to_ranked_document, to_track_document
+from pipelines.domain.documents import (
+    to_evidence_document,
+    to_ranked_document,
+    to_track_document,
+    to_video_document,
+)
 from pipelines.domain.evidence import ALGORITHM, Comparison, Limits, PairEvidence
 from pipelines.domain.parameters import scan_parameters
 from pipelines.domain.records import Author, Music, Statistics, Track, Video
@@ -59,6 +64,15 @@ def to_comparison(index: int, *, segment: str = "whole") -> Comparison:
     )  # fmt: skip
 
 
+def _variant(desc: str) -> dict[str, Any]:
+    """A work at another speed."""
+    return to_video_document(to_video(99, desc=desc)) | {
+        "variant_kind": "speed", "speed": 1.1, "semitones": 1.65, "source_music_id": "74",
+        "source_music_title": "sped up", "source_music_url": None,
+        "evidence": to_evidence_document(to_comparison(1)),
+    }  # fmt: skip
+
+
 def build_job(
     *, works: int = 24, desc: str = "一起听这首歌 #音乐", demo: bool = True
 ) -> dict[str, Any]:
@@ -94,6 +108,7 @@ def build_job(
             "unseen_estimate": {"method": "chao1", "lower_bound": 12, "note": "from two sources"},
         },
         parameters=parameters.to_document(), sources_ended_by_exhaustion={"music": True},
+        variants={"count": 1, "aweme_list": [_variant(desc)], "by_kind": {"speed": 1}},
         is_demo_data=demo, data_provider="public-graph", created_at="2026-11-01T00:00:00Z",
     ).to_document()  # fmt: skip
     return {

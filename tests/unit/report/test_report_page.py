@@ -87,6 +87,13 @@ def test_every_audio_link_shows_its_numbers_against_their_limits(build_job: Buil
     )
 
 
+def test_a_variant_stands_apart_with_its_speed(build_job: Build) -> None:
+    text = render_report(build_job())
+    ranking, _, variants = text.partition("At another speed or pitch</span>")
+    assert "× 1.10" in variants
+    assert "× 1.10" not in ranking
+
+
 def test_demo_data_says_so_and_real_data_does_not(build_job: Build) -> None:
     banner = "demo data from the stand-in platform"
     assert banner in render_report(build_job(demo=True))
