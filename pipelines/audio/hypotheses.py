@@ -41,6 +41,7 @@ class Hypothesis:
 
     def varied(self, by: float) -> "Hypothesis":
         """The same family with its one parameter times 1 + `by`."""
+        by = float(by)  # numpy's float counts as one, but no JSON writer takes it
         if self.family == "speed":
             return speed(self.tempo * (1 + by))
         if self.family == "tempo":
