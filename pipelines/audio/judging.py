@@ -82,9 +82,9 @@ def judge_variant(reference: Features, candidate: Features, limits: Limits) -> P
         _evidence(best),
         verdict="variant" if is_variant else "rejected",
         reason=_reason(best, is_variant, f"{hypothesis.family}_variant"),
-        candidate_start_s=best.block.candidate_frame * HOP_S / hypothesis.tempo,
-        speed=round(hypothesis.tempo, 4),
-        semitones=round(hypothesis.semitones, 3),
+        candidate_start_s=float(best.block.candidate_frame * HOP_S / hypothesis.tempo),
+        speed=round(float(hypothesis.tempo), 4),
+        semitones=round(float(hypothesis.semitones), 3),
     )
 
 
@@ -165,19 +165,22 @@ def _reason(judged: _Judged, is_enough: bool, accepted: str) -> str:
 
 
 def _evidence(judged: _Judged) -> PairEvidence:
-    """The numbers; a score without a rule that holds is cut, so that it never contradicts."""
+    """The numbers; a score without a rule that holds is cut, so that it never contradicts.
+
+    They are plain floats: NumPy's pass for floats everywhere but in a JSON encoder.
+    """
     share = 1.0 if judged.objection is None else COMPOSITE.unmet_rule
     return PairEvidence(
         verdict="rejected",
         reason="",
         segment=judged.segment,
-        chroma_distance=judged.block.chroma_distance,
-        mfcc_distance=judged.block.mfcc_distance,
-        overlap_s=judged.block.overlap_s,
-        reference_start_s=judged.block.reference_frame * HOP_S,
-        candidate_start_s=judged.block.candidate_frame * HOP_S,
-        peak_agreement=judged.agreement,
-        score=share * judged.score,
+        chroma_distance=float(judged.block.chroma_distance),
+        mfcc_distance=float(judged.block.mfcc_distance),
+        overlap_s=float(judged.block.overlap_s),
+        reference_start_s=float(judged.block.reference_frame * HOP_S),
+        candidate_start_s=float(judged.block.candidate_frame * HOP_S),
+        peak_agreement=float(judged.agreement),
+        score=float(share * judged.score),
         speed=1.0,
         semitones=0.0,
     )

@@ -1,6 +1,7 @@
 """What was sped up, stretched or pitched is found as a variant, never as what was heard."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from types import ModuleType
 
 import numpy as np
@@ -126,3 +127,12 @@ def test_undone_peaks_stay_in_order_and_keep_exact_times(
     assert np.all(np.diff(undone.frames) >= 0)
     np.testing.assert_allclose(undone.moments, ordered * hypothesis.tempo, atol=1e-6)
     np.testing.assert_allclose(undone.hertz * hypothesis.pitch_ratio, 440, rtol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.0, 1.15])
+def test_the_numbers_of_a_verdict_are_plain(
+    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, factor: float
+) -> None:
+    evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
+    kinds = {type(value) for value in asdict(evidence).values()}
+    assert kinds <= {str, float, type(None)}
