@@ -5,6 +5,7 @@ What belongs here: options, progress, tables. Not here: listening and judging.
 
 import json
 import os
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, override
@@ -16,23 +17,9 @@ from typer.core import TyperCommand
 
 from api.cli.terminal import err, out, refuse, safe, say
 from pipelines.audio.features import FEATURE_VERSION
+from pipelines.audio.groups import MOST_CANDIDATES, MOST_REFERENCES, GroupPair, GroupVerdict
 from pipelines.audio.listening import ListeningPool
-from pipelines.audio.manifest import (
-    ManifestScore,
-    listen_to_files,
-    read_manifest,
-    verify_rows,
-    write_scores,
-)
 from pipelines.audio.sounds import Heard, Sound, library_version
-from pipelines.audio.verify import (
-    MOST_CANDIDATES,
-    MOST_REFERENCES,
-    GroupPair,
-    GroupVerdict,
-    verify_group,
-    warm_up,
-)
 from pipelines.domain.evidence import ALGORITHM, Limits, Verdict
 
 audio_app = typer.Typer(name="audio", help="Listen to files of your own.", no_args_is_help=True)
@@ -44,7 +31,7 @@ VERDICT_STYLE: dict[Verdict, str] = {
 }
 _LIMITS = Limits()
 _LIST_OPTIONS = ("--reference", "--candidate")
-_DEFAULT_WORKERS = len(os.sched_getaffinity(0))
+_DEFAULT_WORKERS = os.cpu_count() or 1
 _Threshold = Annotated[float, typer.Option(min=0.0, max=1.0, help="Score a match must reach.")]
 
 
@@ -70,9 +57,12 @@ def compare(
             hint="for many candidates write a manifest and use `sametrack audio bench`",
         )
     limits = Limits(match_threshold=match_threshold)
-    with ListeningPool(min(_DEFAULT_WORKERS, len(reference) + len(candidate))) as pool:
+    with ListeningPool(1) as pool:  # starting a second child takes longer than five files
         futures = [pool.submit(path) for path in (*reference, *candidate)]
-        warm_up()  # while the children listen
+        # judging loads compiled loops: the children listen meanwhile
+        from pipelines.audio.verify import verify_group, warm_up  # noqa: PLC0415
+
+        warm_up()
         heard = [future.result() for future in futures]
     references, candidates = heard[: len(reference)], heard[len(reference) :]
     verdict = verify_group(references, candidates, limits=limits)
@@ -97,6 +87,14 @@ def bench(
     `cpu_ms` is the processor time of comparing the features of the row's files. Decoding and
     measuring happen once per file, whatever the number of rows; their time is told at the end.
     """
+    # loads compiled loops, which only this command needs
+    from pipelines.audio.manifest import (  # noqa: PLC0415
+        listen_to_files,
+        read_manifest,
+        verify_rows,
+        write_scores,
+    )
+
     rows = read_manifest(manifest)
     paths = [path for row in rows for path in (*row.references, row.candidate)]
     with _progress() as progress, ListeningPool(workers) as pool:
@@ -105,12 +103,14 @@ def bench(
             pool, paths, heard_one=lambda done: progress.update(listening, completed=done)
         )
         comparing = progress.add_task("comparing", total=len(rows))
-        scores: list[ManifestScore] = []
+        scores = []
         for score in verify_rows(rows, heard, limits=Limits(match_threshold=match_threshold)):
             scores.append(score)
             progress.advance(comparing)
     write_scores(out_path, scores)
-    say(_bench_summary(scores, list(heard.values())))
+    verdicts = Counter(score.verdict.verdict for score in scores)
+    cpu_ms = sum(score.cpu_ms for score in scores)
+    say(_bench_summary(verdicts, cpu_ms, list(heard.values())))
     say(f"wrote {safe(out_path)}")
 
 
@@ -203,15 +203,14 @@ def _score_text(verdict: GroupVerdict) -> str:
     return "" if score is None else f"score {score:.3f}"
 
 
-def _bench_summary(scores: list[ManifestScore], heard: list[Heard]) -> str:
-    counts = dict.fromkeys(VERDICT_STYLE, 0)
-    for score in scores:
-        counts[score.verdict.verdict] += 1
-    told = "  ".join(f"[{VERDICT_STYLE[name]}]{name}[/] {count}" for name, count in counts.items())
+def _bench_summary(verdicts: Counter[Verdict], cpu_ms: float, heard: list[Heard]) -> str:
+    told = "  ".join(
+        f"[{style}]{name}[/] {verdicts[name]}" for name, style in VERDICT_STYLE.items()
+    )
     sounds = [sound for sound in heard if isinstance(sound, Sound)]
     per_file = sum(sound.cpu_ms for sound in sounds) / max(1, len(sounds))
-    per_row = sum(score.cpu_ms for score in scores) / max(1, len(scores))
+    rows = verdicts.total()
     return (
         f"{told}\n{len(heard)} files, {per_file:.0f} ms of processor time each to decode and "
-        f"measure; {len(scores)} rows, {per_row:.1f} ms each to compare"
+        f"measure; {rows} rows, {cpu_ms / max(1, rows):.1f} ms each to compare"
     )

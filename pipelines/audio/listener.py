@@ -75,7 +75,7 @@ def _warm_up() -> None:
     import av  # noqa: PLC0415 - in the child only, after its thread limits are set
     import numpy as np  # noqa: PLC0415
 
-    from pipelines.audio.features import measure_features  # noqa: PLC0415
+    from pipelines.audio.measurement import measure_features  # noqa: PLC0415
 
     av.logging.set_level(None)
     second = np.sin(np.arange(44_100, dtype=np.float32))
@@ -98,7 +98,7 @@ def _listen(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:
         check_file,
         decode_sound,
     )
-    from pipelines.audio.features import measure_features  # noqa: PLC0415
+    from pipelines.audio.measurement import measure_features  # noqa: PLC0415
     from pipelines.audio.sounds import library_version, pack_features  # noqa: PLC0415
 
     started = time.process_time()

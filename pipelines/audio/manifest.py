@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.audio.groups import GroupVerdict
 from pipelines.audio.listening import ListeningPool
 from pipelines.audio.sounds import Heard, NotComparable, Sound
-from pipelines.audio.verify import GroupVerdict, verify_group, warm_up
+from pipelines.audio.verify import verify_group, warm_up
 from pipelines.domain.errors import InputError
 from pipelines.domain.evidence import Limits, PairEvidence
 

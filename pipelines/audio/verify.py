@@ -4,42 +4,35 @@ What belongs here: validate, measure, decide. Not here: files, storage, which so
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pipelines.audio.agreement import TOLERANCE_HZ
 from pipelines.audio.features import Features
 from pipelines.audio.geometry import FINE_HOP_S, HOP_S
+from pipelines.audio.groups import (
+    MOST_CANDIDATES,
+    MOST_REFERENCES,
+    GroupPair,
+    GroupVerdict,
+)
 from pipelines.audio.judging import judge_as_heard, judge_variant
 from pipelines.audio.peaks import Peaks
 from pipelines.audio.sounds import Heard, NotComparable, Sound
 from pipelines.domain.evidence import Limits, PairEvidence, Verdict
 
-MOST_REFERENCES = 3
-MOST_CANDIDATES = 2
+__all__ = [
+    "GroupPair",
+    "GroupVerdict",
+    "cleanliness",
+    "compare_pair",
+    "verify_group",
+    "verify_groups",
+    "warm_up",
+]
 _RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 ENOUGH_SCORE = 0.9
 """A pair this sure needs no second opinion."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPair:
-    """One compared pair of a group, by position in what was given."""
-
-    reference_index: int
-    candidate_index: int
-    evidence: PairEvidence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupVerdict:
-    """The verdict over all pairs: that of `best`, the most credible pair."""
-
-    verdict: Verdict
-    reason: str
-    best: GroupPair | None
-    pairs: tuple[GroupPair, ...]
 
 
 def compare_pair(

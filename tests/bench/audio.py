@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pipelines.audio.decoding import decode_sound
 from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.audio.features import Features, measure_features
+from pipelines.audio.features import Features
+from pipelines.audio.measurement import measure_features
 from pipelines.audio.sounds import Sound, library_version
 from pipelines.audio.verify import compare_pair, warm_up
 from pipelines.domain.evidence import Limits

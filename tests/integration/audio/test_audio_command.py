@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from typer.testing import CliRunner
@@ -82,6 +83,21 @@ def test_bench_scores_every_row_and_never_falls_over(sounds: Path, tmp_path: Pat
     assert rows["gone"]["score"] == ""
 
 
+def test_bench_tells_a_variant_with_its_speed(
+    band: ModuleType, sounds: Path, tmp_path: Path
+) -> None:
+    band.write_sound(sounds / "fast.mp3", band.resampled(band.track(1), 1.12))
+    manifest, scores = sounds / "fast.csv", tmp_path / "scores.csv"
+    manifest.write_text("pair_id,refs,candidate\n1,song.m4a,fast.mp3\n", encoding="utf-8")
+    assert runner.invoke(audio_app, ["bench", str(manifest), "--out", str(scores)]).exit_code == 0
+    with scores.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["verdict"], row["reason"]) == ("variant", "speed_variant")
+    assert float(row["speed"]) == pytest.approx(1.12, abs=0.002)
+    assert float(row["semitones"]) == pytest.approx(1.96, abs=0.05)
+    assert float(row["score"]) > 0.8
+
+
 def test_bench_refuses_a_manifest_without_its_columns(tmp_path: Path) -> None:
     manifest = tmp_path / "m.csv"
     manifest.write_text("pair_id,candidate\n", encoding="utf-8")
@@ -97,9 +113,9 @@ _HEAVY = {"librosa", "pandas", "dagster", "fastapi", "scipy.signal", "matplotlib
 def test_nothing_heavy_is_loaded_while_listening_and_judging(module: str) -> None:
     code = (
         f"import sys, {module}\n"
-        "from pipelines.audio import features, decoding, verify\n"
+        "from pipelines.audio import measurement, decoding, verify\n"
         "import numpy as np\n"
-        "features.measure_features(np.random.default_rng(0).random(300000, 'f4'), 44100)\n"
+        "measurement.measure_features(np.random.default_rng(0).random(300000, 'f4'), 44100)\n"
         "verify.warm_up()\n"
         "print(*sys.modules)"
     )

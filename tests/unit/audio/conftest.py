@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipelines.audio.decoding import decode_sound
 from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.audio.features import measure_features
+from pipelines.audio.measurement import measure_features
 from pipelines.audio.sounds import Sound
 
 type Listen = Callable[..., Sound]
