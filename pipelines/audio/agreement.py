@@ -98,22 +98,29 @@ def phase_certainty(match: Match) -> float:
         return 0.0
     pairs = pairs[:: math.ceil(len(pairs) / _MOST_PAIRS)]
     left, right = pairs[:, 0], pairs[:, 1]
-    hertz = 0.5 * (match.reference.hertz[left].astype(np.float64) + match.candidate.hertz[right])
-    late = (match.reference.frames[left] - match.lag) - match.candidate.moments[right]
-    turns = (match.candidate.phases[right] - match.reference.phases[left].astype(np.float64)) / 256
-    seconds = match.candidate.frames[right] * FINE_HOP_S
-    seconds -= seconds.mean()
     ratio = np.median(np.log(match.candidate.hertz[right] / match.reference.hertz[left]))
-    best = 0.0
-    for number, slope in enumerate((0.0, *(ratio + _CLOCK_STEPS))):
-        price = _PRICE_OF_TRIALS if number else 0.0
-        phases = 2 * np.pi * (turns + hertz * (FINE_HOP_S * late - slope * seconds))
-        enough = (CERTAIN + price) * math.sqrt(len(pairs))
-        largest = largest_sum(phases, hertz, 1.25 * FINE_HOP_S, _DELAY_STEP_S, enough)
-        best = max(best, largest / math.sqrt(len(pairs)) - price)
+    best = _certainty(match, left, right, 0.0, CERTAIN)
+    for slope in ratio + _CLOCK_STEPS:
         if best >= CERTAIN:
             break
+        certainty = _certainty(match, left, right, slope, CERTAIN + _PRICE_OF_TRIALS)
+        best = max(best, certainty - _PRICE_OF_TRIALS)
     return best
+
+
+def _certainty(
+    match: Match, left: NDArray[np.int64], right: NDArray[np.int64], slope: float, enough: float
+) -> float:
+    """R / sqrt(n) of pairs of peaks when the candidate's clock runs 1 + `slope` times as fast."""
+    reference, candidate = match.reference, match.candidate
+    hertz = 0.5 * (reference.hertz[left].astype(np.float64) + candidate.hertz[right])
+    late = (reference.frames[left] - match.lag) - candidate.moments[right]
+    turns = (candidate.phases[right] - reference.phases[left].astype(np.float64)) / 256
+    seconds = candidate.frames[right] * FINE_HOP_S
+    turns += hertz * (FINE_HOP_S * late - slope * (seconds - seconds.mean()))
+    root = math.sqrt(len(left))
+    reach_s = 1.25 * FINE_HOP_S
+    return largest_sum(2 * np.pi * turns, hertz, reach_s, _DELAY_STEP_S, enough * root) / root
 
 
 def drifting_share(match: Match) -> float:

@@ -96,31 +96,37 @@ def _listen(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:
     from pipelines.audio.decoding import (  # noqa: PLC0415 - loaded by the warm-up already
         DecodeRefusedError,
         check_file,
-        decode_sound,
     )
-    from pipelines.audio.measurement import measure_features  # noqa: PLC0415
-    from pipelines.audio.sounds import library_version, pack_features  # noqa: PLC0415
 
     started = time.process_time()
     sha256 = None
     try:
         check_file(path, limits)
         sha256 = _hash(path)
-        decoded = decode_sound(path, limits)
-        packed = pack_features(measure_features(decoded.samples, decoded.rate))
+        answer, packed = _measured(path, limits)
     except DecodeRefusedError as exc:
         return Answer(sha256=sha256, reason=exc.reason), b""
     except MemoryError:
         return Answer(sha256=sha256, reason="out_of_memory"), b""
     except OSError:
         return Answer(sha256=sha256, reason="file_unreadable"), b""
+    answer["sha256"] = sha256
+    answer["cpu_ms"] = 1000 * (time.process_time() - started)
+    return answer, packed
+
+
+def _measured(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:
+    from pipelines.audio.decoding import decode_sound  # noqa: PLC0415 - as above
+    from pipelines.audio.measurement import measure_features  # noqa: PLC0415
+    from pipelines.audio.sounds import library_version, pack_features  # noqa: PLC0415
+
+    decoded = decode_sound(path, limits)
+    packed = pack_features(measure_features(decoded.samples, decoded.rate))
     answer = Answer(
-        sha256=sha256,
         duration_s=len(decoded.samples) / decoded.rate,
         sample_rate_hz=decoded.rate,
         codec=decoded.codec,
         library_version=library_version(),
-        cpu_ms=1000 * (time.process_time() - started),
     )
     return answer, packed
 
