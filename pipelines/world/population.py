@@ -71,11 +71,11 @@ def _now(seed: int) -> int:
 
 
 def _quotas(seed: int, accounts: int) -> Ints:
-    """How many works each account has: most fit one screen, one of fifteen does not."""
+    """How many works each account has: most fit one screen, one of thirty does not."""
     rng = stream(seed, "quotas")
     usual = rng.integers(12, 20, size=accounts)
-    busy = rng.integers(24, 41, size=accounts)
-    return np.where(rng.random(accounts) < 1 / 15, busy, usual).astype(np.int64)
+    busy = rng.integers(22, 31, size=accounts)
+    return np.where(rng.random(accounts) < 1 / 30, busy, usual).astype(np.int64)
 
 
 def _with_namesakes(plans: list[PlannedTrack]) -> tuple[list[PlannedTrack], list[int]]:

@@ -43,6 +43,7 @@ class Drafts:
     named_score: Ints
     is_silent: Flags
     is_new: Flags
+    is_lead: Flags
     first_poster: Ints
 
 
@@ -75,7 +76,8 @@ def draft_works(
     return Drafts(
         sound=sound, account=slots[:total], create_time=posted.astype(np.int64),
         popularity=flat.popularity[order], named_score=named,
-        is_silent=own | (kinds == SoundKind.SILENT), is_new=is_new, first_poster=first_poster,
+        is_silent=own | (kinds == SoundKind.SILENT), is_new=is_new,
+        is_lead=leads[:total], first_poster=first_poster,
     )  # fmt: skip
 
 
@@ -173,7 +175,7 @@ def finish_works(seed: int, drafts: Drafts) -> WorkTable:
     rng = stream(seed, "works")
     count = drafts.sound.size
     digg = _heavy_tail(rng, 6.0 + drafts.popularity, drafts.is_new)
-    state = _states(rng, count)
+    state = _states(rng, drafts.is_lead)
     columns: dict[str, np.ndarray] = {
         "sound": drafts.sound, "account": drafts.account, "create_time": drafts.create_time,
         "digg_count": digg, **_other_counts(rng, digg), "state": state,
@@ -205,9 +207,13 @@ def _other_counts(rng: Generator, digg: Ints) -> dict[str, Ints]:
     }
 
 
-def _states(rng: Generator, count: int) -> Ints:
-    """A fixed share of works is hidden, so that no world is without them by chance."""
-    state = np.full(count, State.PUBLIC, dtype=np.int64)
-    hidden = rng.permutation(count)[: round(count * _HIDDEN)]
+def _states(rng: Generator, is_lead: Flags) -> Ints:
+    """A fixed share of works is hidden, so that no world is without them by chance.
+
+    The first work of a bundle stays public: it is the door to the others, and a scan that reads no
+    search could not be held to finding what lies behind a closed one.
+    """
+    state = np.full(is_lead.size, State.PUBLIC, dtype=np.int64)
+    hidden = rng.permutation(np.flatnonzero(~is_lead))[: round(is_lead.size * _HIDDEN)]
     state[hidden] = rng.integers(1, len(State), size=hidden.size)
     return state

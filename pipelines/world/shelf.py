@@ -17,7 +17,7 @@ from pipelines.world.recordings import play_base, render
 from pipelines.world.sounds import Sound, SoundKind
 from pipelines.world.world import World
 
-SOUND_VERSION = 8
+SOUND_VERSION = 9
 """Raise it when anything changes that shapes the worlds, the samples or their encoding."""
 _SUFFIX: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
 _SCALE = 32_000.0

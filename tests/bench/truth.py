@@ -80,7 +80,7 @@ def _compare(
         if work["is_public"]
     }
     same = {name for name, work in works.items() if work["relation"] == "same"}
-    reachable = {name for name in same if works[name].get("is_reachable", True)}
+    reachable = {name for name in same if works[name]["round"] is not None}
     confirmed = {video["aweme_id"]: video for video in document["ranked"]}
     right = same & confirmed.keys()
     candidates = {row["aweme_id"]: row for row in read_candidates(stage.engine, job_id)}
