@@ -1,6 +1,6 @@
 """Ten drawn worlds: what a scan confirms, against what the world knows.
 
-`python -m tests.bench.truth [--seeds 1,2,3] [--size 0.3] [--candidates 150]`. Prints the seeds, so
+`python -m tests.bench.truth [--seeds 1,2,3] [--size 1.0] [--candidates 300]`. Prints the seeds, so
 that a run can be repeated, and every wrong or missed work with what was heard of it.
 """
 
@@ -39,8 +39,8 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", default="")
-    parser.add_argument("--size", type=float, default=0.3)
-    parser.add_argument("--candidates", type=int, default=150)
+    parser.add_argument("--size", type=float, default=1.0)
+    parser.add_argument("--candidates", type=int, default=300)
     parser.add_argument("--sounds", default="", help="keep rendered sounds in this folder")
     return parser.parse_args()
 
