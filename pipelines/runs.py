@@ -6,6 +6,7 @@ runs one scan at a time: two Dagster runs in threads of one process deadlock.
 
 import fcntl
 import os
+import signal
 import threading
 import time
 from contextlib import ExitStack
@@ -68,6 +69,7 @@ def warm(settings: Settings) -> None:
     """Open everything a scan needs and import what is slow; called once per process."""
     configure_logging()
     global _process  # noqa: PLW0603  # a pool initializer has no other place to leave what it opened
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to answer
     _follow_parent(os.getppid())
     runtime = open_runtime(settings, _open)
     slot = ScanSlot()

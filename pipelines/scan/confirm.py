@@ -71,6 +71,7 @@ async def _verify_pool(session: ScanSession) -> list[str]:
         return []
     references = await _references(session)
     spoken_for = [work for works in groups.values() for work in representatives(session, works)]
+    found.sounds_wanted = session.progress.audio_checked_count + len(spoken_for)
     await recall_sounds(session, spoken_for)
     title = found.track.title if found.track else None
     gate = asyncio.Semaphore(GROUPS_IN_FLIGHT)

@@ -19,7 +19,7 @@ from pipelines.domain.coverage import SourceCoverage
 from pipelines.domain.errors import RunCancelledError
 from pipelines.domain.evidence import Comparison
 from pipelines.domain.expansion import Confirmed, Variant
-from pipelines.domain.jobs import Job, Progress
+from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.pool import Candidate, Sighting
 from pipelines.domain.records import Track, UnavailableVideo, Video, VideoDetail
@@ -61,6 +61,7 @@ class Findings:
     settled: set[str] = field(default_factory=set)
     screened: set[str] = field(default_factory=set)
     scanned_authors: set[str] = field(default_factory=set)
+    sounds_wanted: int = 0
     authors_left: tuple[str, ...] = ()
     rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
     ledger: list[SourceCoverage] = field(default_factory=list)
@@ -180,15 +181,15 @@ class ScanSession:
         self.runtime.control.save_progress(self.job.job_id, self.progress)
 
     def _eta_s(self) -> float | None:
-        """An estimate from details read so far; None before there is anything to go by."""
-        done = self.progress.detail_checked_count
-        wanted = max(self.parameters.candidate_limit, done)
-        if done == 0 or self.progress.stage_index >= self.progress.stage_count - 2:
+        """An estimate: what is left of details and sounds, at the pace until now.
+
+        None before there is anything to go by, and once only the result is left to write.
+        """
+        now, found = self.progress, self.findings
+        done = now.detail_checked_count + now.audio_checked_count
+        sounds = max(found.sounds_wanted, now.audio_checked_count)
+        wanted = max(self.parameters.candidate_limit, now.detail_checked_count) + sounds
+        if done == 0 or now.stage_index >= now.stage_count - 2:
             return None
         spent = time.monotonic() - self._begun_at
         return round(spent * (wanted - done) / done, 1)
-
-
-def first_progress(stage: str) -> Progress:
-    """The progress of a scan that has just begun."""
-    return Progress().at(stage)
