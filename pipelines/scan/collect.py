@@ -47,7 +47,7 @@ def read_track(session: ScanSession) -> Track:
         track = session.run(session.captures.track(session.music_id))
     session.findings.track = track
     requests = session.captures.requests_used - before
-    _book(session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed")
+    book(session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed")
     session.count()
     return track
 
@@ -125,7 +125,7 @@ def read_details(session: ScanSession) -> list[Video]:
     requests = session.captures.requests_used - before
     read = [found.details[name].video for name in missing if name in found.details]
     items = len(read) + sum(name in found.unavailable for name in missing)
-    _book(
+    book(
         session, "video_detail",
         requests=requests, pages=len(missing), items=items, new=len(read), stop=stop,
     )  # fmt: skip
@@ -198,7 +198,7 @@ def _sighted(session: ScanSession, seen: list[Sighting], coverage: SourceCoverag
     session.findings.seen_ids |= fresh
     session.findings.sightings.extend(seen)
     new = len(fresh)
-    _book(
+    book(
         session, coverage.surface,
         requests=coverage.requests, pages=coverage.pages, items=coverage.items, new=new,
         stop=coverage.stop_reason,
@@ -207,7 +207,7 @@ def _sighted(session: ScanSession, seen: list[Sighting], coverage: SourceCoverag
     return new
 
 
-def _book(
+def book(
     session: ScanSession,
     surface: str,
     *,

@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from pipelines.domain.evidence import Comparison, Verdict
 from pipelines.domain.expansion import Confirmed, Variant, group_by_music, listening_order
 from pipelines.domain.records import Video
-from pipelines.scan.collect import fill_pool, read_author_screens, read_details, read_music_screen
+from pipelines.scan.collect import (
+    book,
+    fill_pool,
+    read_author_screens,
+    read_details,
+    read_music_screen,
+)
 from pipelines.scan.listen import (
     choose_references,
     recall_sounds,
@@ -33,7 +39,7 @@ def confirm_videos(session: ScanSession) -> None:
     found.settled.add(session.music_id)
     found.screened.add(session.music_id)
     for number in range(MAX_ROUNDS):
-        newly = session.run(_verify_pool(session))
+        newly = _listen(session)
         before = len(found.confirmed)
         _confirm(session, number)
         _note_variants(session)
@@ -61,6 +67,19 @@ def _widen(session: ScanSession) -> bool:
     grew = bool(fill_pool(session))
     read_details(session)
     return grew
+
+
+def _listen(session: ScanSession) -> list[str]:
+    """Hear the pool, and book what was downloaded for it; returns the ids that carry the track."""
+    requests, files = session.captures.requests_used, session.findings.sounds_read
+    newly = session.run(_verify_pool(session))
+    read = session.findings.sounds_read - files
+    book(
+        session, "media",
+        requests=session.captures.requests_used - requests, pages=read, items=read, new=read,
+        stop="completed" if read else "audio_unavailable",
+    )  # fmt: skip
+    return newly
 
 
 async def _verify_pool(session: ScanSession) -> list[str]:

@@ -79,6 +79,7 @@ async def _measured(session: ScanSession, work: Video) -> Sound | NotComparable:
             file = await session.captures.sound(session.findings.details[work.aweme_id])
     except UpstreamError as error:
         return NotComparable(sha256=None, reason=error.type)
+    session.findings.sounds_read += 1
     path = Path(file.path)
     try:
         with session.stopwatch.waiting("listening"):

@@ -62,6 +62,7 @@ class Findings:
     screened: set[str] = field(default_factory=set)
     scanned_authors: set[str] = field(default_factory=set)
     sounds_wanted: int = 0
+    sounds_read: int = 0
     authors_left: tuple[str, ...] = ()
     rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
     ledger: list[SourceCoverage] = field(default_factory=list)
