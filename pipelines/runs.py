@@ -70,6 +70,7 @@ def warm(settings: Settings) -> None:
     configure_logging()
     global _process  # noqa: PLW0603  # a pool initializer has no other place to leave what it opened
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to answer
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Dagster's import makes it a KeyboardInterrupt
     _follow_parent(os.getppid())
     runtime = open_runtime(settings, _open)
     slot = ScanSlot()
