@@ -17,7 +17,7 @@ FIND_PYTHON = for p in python3.14 python3.13 python3.12 python3 "$$HOME"/.pyenv/
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && { command -v "$$p"; break; }; done
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check fmt lint types arch bench bench-truth lock clean
+.PHONY: help env demo up test check fmt lint types arch bench bench-truth bench-audio setup-bench lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -66,6 +66,12 @@ bench: env ## the figures of the hot paths, as a table
 
 bench-truth: env ## ten drawn worlds: precision and recall against their truth
 	@$(BIN)/python -m tests.bench.truth
+
+bench-audio: env ## how well the ear hears and what it costs; writes docs/accuracy.md
+	@$(BIN)/python -m tests.bench.accuracy
+
+setup-bench: ## install what bench-audio likes to have (Debian, as root)
+	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools
 
 lock: $(UV) ## compile requirements.lock from pyproject.toml
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements.lock

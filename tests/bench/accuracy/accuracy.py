@@ -1,0 +1,246 @@
+"""The accuracy part: from tracks to one document of figures, by the real ear on real files.
+
+What belongs here: which comparisons are run and how they are summed up. The document is plain
+JSON, so that the card can be written again without running anything.
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tests.bench.accuracy import chromaprint, plain_librosa
+from tests.bench.accuracy.clips import OFF_GRID, clips_of
+from tests.bench.accuracy.comparing import LIMITS, Bench, Judged
+from tests.bench.accuracy.figures import Curve, Share, curve
+from tests.bench.accuracy.hearing import Hearing
+from tests.bench.accuracy.pairs import (
+    ARGUABLE,
+    Group,
+    Pair,
+    draw_unrelated,
+    list_groups,
+    list_pairs,
+)
+from tests.bench.accuracy.tracks import Part, Track
+
+PRECISION = 0.99
+PARTS: tuple[Part, ...] = ("choosing", "reported")
+type Document = dict[str, Any]
+
+
+def listen(tracks: list[Track], hearing: Hearing, *, workers: int) -> int:
+    """Hear every clip; returns how many were new."""
+    return hearing.listen(
+        {clip.file for track in tracks for clip in clips_of(track)}, workers=workers
+    )
+
+
+def measure_part(
+    part: Part, tracks: list[Track], bench: Bench
+) -> tuple[Document, list[Pair], list[Judged]]:
+    """All labelled pairs and groups of one part, and the pairs themselves."""
+    return measure_tracks([track for track in tracks if track.part == part], bench)
+
+
+def measure_tracks(tracks: list[Track], bench: Bench) -> tuple[Document, list[Pair], list[Judged]]:
+    """The same for any tracks."""
+    pairs, groups = list_pairs(tracks), list_groups(tracks)
+    judged = bench.pairs([(pair.reference, pair.candidate) for pair in pairs])
+    document = {
+        "tracks": len(tracks),
+        "pairs": len(pairs),
+        "same": sum(pair.truth != "different" for pair in pairs),
+        "summary": summary(pairs, judged),
+        "families": _families(pairs, judged),
+        "kinds": _kinds(pairs, judged),
+        "off_grid": _speeds(pairs, judged),
+        "as_heard": _as_heard(pairs, judged),
+        "groups": _groups(groups, bench.groups(groups)),
+        "scores": _histograms(pairs, judged),
+    }
+    return document, pairs, judged
+
+
+def summary(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
+    """The rows that the whole is judged by."""
+    main = [
+        (pair, one) for pair, one in zip(pairs, judged, strict=True) if pair.family not in ARGUABLE
+    ]
+    everything, without = _curve(pairs, judged), _curve(*zip(*main, strict=True))
+    return {
+        "auc": everything.area(),
+        "auc_main": without.area(),
+        "recall_at_p99": _share(everything.recall_at(PRECISION)),
+        "recall_at_p99_main": _share(without.recall_at(PRECISION)),
+        "threshold_at_p99_main": without.threshold_at(PRECISION),
+        "precision": _share(everything.precision(LIMITS.match_threshold)),
+        "precision_main": _share(without.precision(LIMITS.match_threshold)),
+        "recall": _share(without.above(LIMITS.match_threshold)),
+    }
+
+
+def measure_unrelated(
+    tracks: list[Track], bench: Bench, *, as_heard: int, searched: int
+) -> Document:
+    """False accepts in many random pairs of clips that have nothing in common."""
+    heard, looked = draw_unrelated(tracks, as_heard), draw_unrelated(tracks, searched)
+    return {
+        "as_heard": _accepts(heard, bench.pairs(heard, search=False)),
+        "searched": _accepts(looked, bench.pairs(looked)),
+    }
+
+
+def measure_anchors(
+    pairs: list[Pair], judged: list[Judged], clips: Path, kept: Path, *, sample: int
+) -> Document:
+    """Chromaprint on all pairs and plain librosa on a sample, each beside the ear on the same."""
+    main = [
+        (pair, one) for pair, one in zip(pairs, judged, strict=True) if pair.family not in ARGUABLE
+    ]
+    pairs, judged = [pair for pair, _ in main], [one for _, one in main]
+    files = [(pair.reference, pair.candidate) for pair in pairs]
+    document: Document = {"ear": _anchor(pairs, [one.score for one in judged])}
+    if chromaprint.has_fpcalc():
+        scores = chromaprint.compare_files(clips, kept, files)
+        document["chromaprint"] = _anchor(pairs, scores)
+    step = max(1, round(len(pairs) / sample))
+    few = pairs[::step]
+    plain = plain_librosa.compare_files(clips, files[::step])
+    document["librosa"] = _anchor(few, [one.score for one in plain])
+    accepted = [pair for pair, one in zip(few, plain, strict=True) if one.is_accepted]
+    right = sum(pair.truth != "different" for pair in accepted)
+    document["librosa"]["literal"] = {
+        "precision": _share(Share(hits=right, total=len(accepted))),
+        "recall": _share(Share(hits=right, total=sum(p.truth != "different" for p in few))),
+    }
+    document["ear_on_sample"] = _anchor(few, [one.score for one in judged[::step]])
+    return document
+
+
+def _anchor(pairs: Sequence[Pair], scores: Sequence[float]) -> Document:
+    drawn = curve(scores, [pair.truth != "different" for pair in pairs])
+    threshold = drawn.threshold_at(PRECISION)
+    groups: dict[str, list[bool]] = {}
+    for pair, score in zip(pairs, scores, strict=True):
+        groups.setdefault(pair.group, []).append(score >= threshold)
+    return {
+        "pairs": len(pairs),
+        "auc": drawn.area(),
+        "recall_at_p99": _share(drawn.recall_at(PRECISION)),
+        "groups": {name: _share(_part(taken)) for name, taken in groups.items()},
+    }
+
+
+def _curve(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Curve:
+    return curve([one.score for one in judged], [pair.truth != "different" for pair in pairs])
+
+
+def _is_accepted(one: Judged) -> bool:
+    return one.verdict in {"confirmed", "variant"}
+
+
+def _part(taken: Sequence[bool]) -> Share:
+    return Share(hits=sum(taken), total=len(taken))
+
+
+def _share(share: Share) -> Document:
+    low, high = share.interval
+    return {
+        "hits": share.hits, "total": share.total,
+        "value": None if math.isnan(share.value) else share.value, "low": low, "high": high,
+    }  # fmt: skip
+
+
+def _families(pairs: Sequence[Pair], judged: Sequence[Judged]) -> list[Document]:
+    rows: dict[str, list[tuple[Pair, Judged]]] = {}
+    for pair, one in zip(pairs, judged, strict=True):
+        rows.setdefault(pair.family, []).append((pair, one))
+    return [
+        {
+            "family": family,
+            "group": row[0][0].group,
+            "truth": row[0][0].truth,
+            "accepted": _share(_part([_is_accepted(one) for _, one in row])),
+            "median_score": median(one.score for _, one in row),
+            "highest_score": max(one.score for _, one in row),
+        }
+        for family, row in rows.items()
+    ]
+
+
+def _kinds(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
+    """Recall by what made the track."""
+    rows: dict[str, list[bool]] = {}
+    for pair, one in zip(pairs, judged, strict=True):
+        if pair.truth != "different":
+            rows.setdefault(pair.kind, []).append(_is_accepted(one))
+    return {kind: _share(_part(taken)) for kind, taken in sorted(rows.items())}
+
+
+def _speeds(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
+    """Recall and error of the speed found, for speeds that lie between the search's steps."""
+    rows = [
+        (pair.speed, one)
+        for pair, one in zip(pairs, judged, strict=True)
+        if pair.group == OFF_GRID and pair.speed
+    ]
+    errors = [
+        100 * abs(one.speed / speed - 1) for speed, one in rows if one.speed and _is_accepted(one)
+    ]
+    return {
+        "recall": _share(_part([_is_accepted(one) for _, one in rows])),
+        "median_error_percent": median(errors) if errors else None,
+        "largest_error_percent": max(errors, default=None),
+    }
+
+
+def _as_heard(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
+    """Verdict by truth: what is a variant must never be confirmed."""
+    table: dict[str, dict[str, int]] = {}
+    for pair, one in zip(pairs, judged, strict=True):
+        row = table.setdefault(pair.truth, {})
+        row[one.verdict] = row.get(one.verdict, 0) + 1
+    return table
+
+
+def _groups(groups: Sequence[Group], judged: Sequence[Judged]) -> Document:
+    accepted = [_is_accepted(one) for one in judged]
+    right = sum(
+        taken and group.truth != "different" for group, taken in zip(groups, accepted, strict=True)
+    )
+    families: dict[str, list[bool]] = {}
+    for group, taken in zip(groups, accepted, strict=True):
+        families.setdefault(group.family, []).append(taken)
+    drawn = curve([one.score for one in judged], [group.truth != "different" for group in groups])
+    return {
+        "groups": len(groups),
+        "precision": _share(Share(hits=right, total=sum(accepted))),
+        "recall": _share(Share(hits=right, total=sum(g.truth != "different" for g in groups))),
+        "auc": drawn.area(),
+        "families": {name: _share(_part(taken)) for name, taken in families.items()},
+    }
+
+
+def _accepts(pairs: Sequence[tuple[str, str]], judged: Sequence[Judged]) -> Document:
+    tracks = {tuple(sorted(file.split("/")[0] for file in pair)) for pair in pairs}
+    scores = sorted(one.score for one in judged)
+    return {
+        "pairs": len(pairs),
+        "track_pairs": len(tracks),
+        "accepted": _share(_part([_is_accepted(one) for one in judged])),
+        "highest_score": scores[-1],
+        "score_999": scores[int(0.999 * len(scores))],
+        "wrong": [list(pair) for pair, one in zip(pairs, judged, strict=True) if _is_accepted(one)],
+    }
+
+
+def _histograms(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
+    """Counts of scores in 40 steps, by what is true."""
+    rows: dict[str, list[int]] = {}
+    for pair, one in zip(pairs, judged, strict=True):
+        name = "arguable" if pair.family in ARGUABLE else pair.truth
+        row = rows.setdefault(name, [0] * 40)
+        row[min(39, int(40 * one.score))] += 1
+    return rows

@@ -1,0 +1,147 @@
+"""The timing part: what one clip, one pair and one cold process cost, the others beside it.
+
+Processor time of one thread, as medians over real clips, all in one run: read the ratios, a shared
+machine moves all of them together. What belongs here: stopwatches. Not here: verdicts' worth.
+"""
+
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from pipelines.audio.decoding import decode_sound
+from pipelines.audio.decoding_limits import DecodeLimits
+from pipelines.audio.listening import ListeningPool
+from pipelines.audio.measurement import measure_features
+from pipelines.audio.sounds import Sound
+from pipelines.audio.verify import compare_pair, warm_up
+from tests.bench.accuracy import chromaprint, plain_librosa
+from tests.bench.accuracy.clips import clips_of
+from tests.bench.accuracy.comparing import LIMITS
+from tests.bench.accuracy.hearing import Hearing
+from tests.bench.accuracy.tracks import Track
+
+type Document = dict[str, Any]
+_CLIPS = 32
+_COLD_STARTS = 5
+_SETTLED = 200  # clips after which a listening child has everything loaded
+
+
+def measure_timing(tracks: list[Track], hearing: Hearing, *, heard_clips: int) -> Document:
+    """All figures in milliseconds of processor time, unless their name says otherwise."""
+    references = [clips_of(track)[0].file for track in tracks]
+    files = [hearing.clips / file for file in references[:: max(1, len(references) // _CLIPS)]]
+    warm_up()
+    return {
+        "clips": len(files),
+        "clip_s": 25.0,
+        **_listening(files),
+        **_pairs(references, hearing),
+        **_chromaprint(files),
+        **_librosa(files[:12]),
+        "cold_wall_s": _cold_start(files[0], files[1]),
+        **_memory(files, heard_clips),
+    }
+
+
+def _listening(files: Sequence[Path]) -> Document:
+    limits = DecodeLimits()
+    decoded = [decode_sound(file, limits) for file in files]
+    measure_features(decoded[0].samples, decoded[0].rate)
+    decoding = _each(files, lambda file: decode_sound(file, limits))
+    measuring = _each(decoded, lambda one: measure_features(one.samples, one.rate))
+    return {
+        "decode_ms": decoding,
+        "features_ms": measuring,
+        "clip_ms": decoding + measuring,
+    }
+
+
+def _pairs(references: Sequence[str], hearing: Hearing) -> Document:
+    heard = [hearing.sound(file) for file in references]
+    sounds = [one for one in heard if isinstance(one, Sound)][:40]
+    for sound in sounds:
+        compare_pair(sounds[0], sound, limits=LIMITS)  # centres each once, as a warm cache has it
+    pairs = [(one, two) for one in sounds for two in sounds if one is not two]
+    heard_ms = _each(pairs, lambda pair: compare_pair(*pair, limits=LIMITS, search=False))
+    searched_ms = _each(pairs[::4], lambda pair: compare_pair(*pair, limits=LIMITS))
+    return {"pair_ms": heard_ms, "pair_searched_ms": searched_ms, "pairs": len(pairs)}
+
+
+def _chromaprint(files: Sequence[Path]) -> Document:
+    if not chromaprint.has_fpcalc():
+        return {}
+
+    def children() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    spent = []
+    for file in files:
+        began = children()
+        chromaprint.fingerprint(file)
+        spent.append(1000 * (children() - began))
+    prints = [chromaprint.fingerprint(file) for file in files[:8]]
+    pairs = [(one, two) for one in prints for two in prints]
+    return {
+        "fpcalc_ms": statistics.median(spent),
+        "chromaprint_pair_ms": _each(pairs, lambda pair: chromaprint.similarity(*pair)),
+    }
+
+
+def _librosa(files: Sequence[Path]) -> Document:
+    plain_librosa.measure_plain(files[0])  # loads and compiles
+    clip_ms = _each(files, plain_librosa.measure_plain)
+    known = [plain_librosa.measure_plain(file) for file in files[:5]]
+    pairs = [(one, two) for one in known for two in known if one is not two]
+    plain_librosa.compare_plain(*pairs[0])
+    pair_ms = _each(pairs, lambda pair: plain_librosa.compare_plain(*pair))
+    return {"librosa_clip_ms": clip_ms, "librosa_pair_ms": pair_ms}
+
+
+def _cold_start(reference: Path, candidate: Path) -> float:
+    """Wall seconds from a new process to its first verdict, the best of a few."""
+    command = [
+        sys.executable, "-m", "api.cli.main", "audio", "compare", "--json",
+        "--reference", str(reference), "--candidate", str(candidate),
+    ]  # fmt: skip
+    spent = []
+    for _ in range(_COLD_STARTS):
+        began = time.monotonic()
+        ended = subprocess.run(command, check=True, capture_output=True)
+        spent.append(time.monotonic() - began)
+        assert json.loads(ended.stdout)["verdict"]
+    return min(spent)
+
+
+def _memory(files: Sequence[Path], clips: int) -> Document:
+    """Resident memory of one listening child early on and after many clips, in MiB."""
+    early = 0.0
+    with ListeningPool(1) as pool:
+        for number in range(clips):
+            pool.submit(files[number % len(files)]).result()
+            if number == min(_SETTLED, clips - 1):
+                early = _resident_mb(pool)
+        return {"memory_clips": clips, "memory_early_mb": early, "memory_mb": _resident_mb(pool)}
+
+
+def _resident_mb(pool: ListeningPool) -> float:
+    [pid] = pool.child_pids
+    return float(psutil.Process(pid).memory_info().rss) / 2**20
+
+
+def _each[T](things: Iterable[T], call: Callable[[T], object]) -> float:
+    """Median processor time of a call, in milliseconds."""
+    spent = []
+    for thing in things:
+        began = time.process_time()
+        call(thing)
+        spent.append(1000 * (time.process_time() - began))
+    return statistics.median(spent)

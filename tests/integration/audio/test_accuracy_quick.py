@@ -1,0 +1,40 @@
+"""The ear on a small fixed part of the accuracy bench: real files, every common transform."""
+
+
+import pytest
+
+from tests.bench.accuracy.accuracy import Document, listen, measure_tracks
+from tests.bench.accuracy.comparing import Bench
+from tests.bench.accuracy.hearing import Hearing
+from tests.bench.accuracy.making import make_clips
+from tests.bench.accuracy.tracks import Sources, list_few_tracks
+
+pytestmark = pytest.mark.slow
+RECALL_FLOOR = 0.95
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> Document:
+    folder = tmp_path_factory.mktemp("accuracy")
+    tracks = list_few_tracks()[-3:]
+    clips = make_clips(tracks, Sources(), folder, processes=1)
+    hearing = Hearing(clips, folder)
+    listen(tracks, hearing, workers=1)
+    with Bench(hearing, processes=1) as bench:
+        document, _, _ = measure_tracks(tracks, bench)
+    return document
+
+
+def test_nothing_else_is_taken_for_the_recording(figures: Document) -> None:
+    assert figures["summary"]["precision_main"]["value"] == 1.0
+    assert figures["groups"]["precision"]["value"] == 1.0
+
+
+def test_the_recording_is_found_whatever_was_done_to_it(figures: Document) -> None:
+    assert figures["summary"]["recall"]["total"] >= 30
+    assert figures["summary"]["recall"]["value"] >= RECALL_FLOOR
+
+
+def test_a_changed_recording_is_never_confirmed_as_heard(figures: Document) -> None:
+    assert figures["as_heard"]["variant"].get("confirmed", 0) == 0
+    assert figures["as_heard"]["same"].get("variant", 0) == 0
