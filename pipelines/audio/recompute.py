@@ -1,0 +1,45 @@
+"""Stored evidence measured once more from stored features, so that nobody has to believe it.
+
+What belongs here: the second measurement and how far it is from the first. Not here: judging
+(`judging.py`), reading the store.
+"""
+
+from dataclasses import asdict
+
+from pipelines.audio.features import Features
+from pipelines.audio.judging import judge_as_heard, judge_variant
+from pipelines.domain.evidence import Limits, PairEvidence
+
+TOLERANCE = 1e-6
+
+
+def recompute(
+    reference: Features, candidate: Features, stored: PairEvidence, *, limits: Limits
+) -> PairEvidence | None:
+    """Judge the pair as the stored evidence was judged: as heard, or with a variant undone.
+
+    None when there is nothing to measure: it could not be compared, or no variant is likely.
+    """
+    if stored.score is None:
+        return None
+    if (stored.speed, stored.semitones) == (1.0, 0.0):
+        return judge_as_heard(reference, candidate, limits)
+    return judge_variant(reference, candidate, limits)
+
+
+def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:
+    """Fields that differ by more than 1e-6, or at all where they are words, with the new value."""
+    if again is None:
+        return {} if stored.score is None else {"score": None}
+    found = asdict(again)
+    return {
+        name: found[name]
+        for name, value in asdict(stored).items()
+        if not _is_equal(value, found[name])
+    }
+
+
+def _is_equal(stored: object, again: object) -> bool:
+    if isinstance(stored, float) and isinstance(again, float):
+        return abs(stored - again) <= TOLERANCE
+    return stored == again

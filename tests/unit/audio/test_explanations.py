@@ -1,0 +1,123 @@
+"""Stored evidence can be measured again, and its picture can be drawn from what is stored."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipelines.audio.explain import LARGEST_MAP, WIDEST_STRIP, explain_pair, measures_of
+from pipelines.audio.features import Features
+from pipelines.audio.geometry import HOP_S
+from pipelines.audio.recompute import deviations, recompute
+from pipelines.audio.sounds import Sound, pack_features, unpack_features
+from pipelines.audio.verify import compare_pair
+from pipelines.domain.evidence import Limits, PairEvidence
+
+LIMITS = Limits()
+LATE_S = 5.0
+NUMBERS = (
+    "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s", "candidate_start_s",
+    "peak_agreement", "score", "speed", "semitones",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def candidates(
+    band: ModuleType, hear: Callable[..., Sound], song: NDArray[np.float32]
+) -> dict[str, Sound]:
+    return {
+        "late": hear(song[round(LATE_S * 44_100) :], ".mp3"),
+        "faster": hear(band.resampled(song, 1.25)),
+        "stretched": hear(band.stretched(song, 1.08)),
+        "other": hear(band.track(2)),
+    }
+
+
+def stored(sound: Sound) -> Features:
+    return unpack_features(pack_features(sound.features))
+
+
+@pytest.mark.parametrize("name", ["late", "faster", "stretched", "other"])
+def test_every_stored_number_is_found_again_from_stored_features(
+    name: str, candidates: dict[str, Sound], reference: Sound
+) -> None:
+    evidence = compare_pair(reference, candidates[name], limits=LIMITS)
+    again = recompute(stored(reference), stored(candidates[name]), evidence, limits=LIMITS)
+    assert again is not None
+    for field in NUMBERS:
+        assert getattr(again, field) == pytest.approx(getattr(evidence, field), abs=1e-6)
+    assert deviations(evidence, again) == {}
+
+
+def test_a_changed_number_is_told(candidates: dict[str, Sound], reference: Sound) -> None:
+    evidence = compare_pair(reference, candidates["late"], limits=LIMITS)
+    wrong = PairEvidence(verdict="confirmed", reason=evidence.reason, segment=evidence.segment,
+                         score=(evidence.score or 0) - 1e-4)  # fmt: skip
+    assert deviations(wrong, evidence)["score"] == evidence.score
+
+
+def test_what_could_not_be_compared_has_nothing_to_measure_again(reference: Sound) -> None:
+    evidence = PairEvidence(verdict="not_comparable", reason="candidate_silent")
+    again = recompute(reference.features, reference.features, evidence, limits=LIMITS)
+    assert again is None
+    assert deviations(evidence, again) == {}
+
+
+def test_both_sounds_lie_on_one_time_axis(candidates: dict[str, Sound], reference: Sound) -> None:
+    evidence = compare_pair(reference, candidates["late"], limits=LIMITS)
+    shown = explain_pair(reference.features, candidates["late"].features, evidence, limits=LIMITS)
+    assert shown.reference.start_s == 0.0
+    assert shown.candidate.start_s == pytest.approx(LATE_S, abs=2 * HOP_S)
+    assert shown.reference.levels.shape[0] == shown.candidate.levels.shape[0] == 36
+
+
+def test_the_map_is_bright_along_the_chosen_window(
+    candidates: dict[str, Sound], reference: Sound
+) -> None:
+    candidate = candidates["late"]
+    evidence = compare_pair(reference, candidate, limits=LIMITS)
+    shown = explain_pair(reference.features, candidate.features, evidence, limits=LIMITS)
+    values, window = shown.similarity.values, shown.window
+    assert window is not None
+    moments = np.linspace(1, window.duration_s - 1, 40)
+    rows = (moments + window.candidate_start_s) / shown.similarity.candidate_s * len(values)
+    columns = (moments + window.reference_start_s) / shown.similarity.reference_s
+    along = values[rows.astype(int), (columns * values.shape[1]).astype(int)]
+    assert float(np.median(along)) > 1.5
+    assert float(np.median(values)) < 0.3
+
+
+def test_a_speed_is_undone_before_it_is_shown(
+    candidates: dict[str, Sound], reference: Sound
+) -> None:
+    candidate = candidates["faster"]
+    evidence = compare_pair(reference, candidate, limits=LIMITS)
+    shown = explain_pair(reference.features, candidate.features, evidence, limits=LIMITS)
+    assert evidence.verdict == "variant"
+    assert shown.candidate.duration_s == pytest.approx(reference.duration_s, abs=0.3)
+
+
+def test_an_hour_of_sound_is_shown_as_small_as_a_minute(reference: Sound) -> None:
+    long = Features(
+        np.tile(reference.features.chroma, (40, 1)),
+        np.tile(reference.features.mel_db, (40, 1)),
+        reference.features.peaks,
+    )
+    nothing = PairEvidence(verdict="not_comparable", reason="overlap_too_short")
+    shown = explain_pair(long, reference.features, nothing, limits=LIMITS)
+    assert max(shown.similarity.values.shape) <= LARGEST_MAP
+    assert shown.reference.levels.shape[1] <= WIDEST_STRIP
+    assert np.isfinite(shown.similarity.values).all()
+
+
+@pytest.mark.parametrize(
+    ("segment", "limit"), [("whole", LIMITS.whole_chroma_distance), ("local", 0.65)]
+)
+def test_numbers_stand_beside_the_limits_of_their_segment(segment: Any, limit: float) -> None:
+    evidence = PairEvidence(verdict="rejected", reason="", segment=segment, chroma_distance=0.3)
+    chroma, mfcc, *_ = measures_of(evidence, LIMITS)
+    assert (chroma.limit, chroma.is_met) == (limit, segment == "local")
+    assert mfcc.is_met is None

@@ -1,0 +1,82 @@
+"""The picture of a pair: well-formed whatever the names are, the same in both file forms."""
+
+import io
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from api.evidence.picture import WIDTH, draw_pair
+from api.evidence.png import SCALE, to_png
+from api.evidence.scene import DARK, LIGHT, Scene
+from api.evidence.svg import to_svg
+from pipelines.audio.explain import explain_pair
+from pipelines.audio.features import Features
+from pipelines.audio.peaks import Peaks
+from pipelines.domain.evidence import Limits, PairEvidence
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = (
+    '</text><script>alert(1)</script>"&<![CDATA[',
+    "\x00\x1b[31m\u202egnp.exe\ud800",
+    "纸船 🎵 " * 60,
+    "",
+)
+COMPARED = PairEvidence(
+    verdict="variant", reason="speed_variant", segment="local", chroma_distance=0.2,
+    mfcc_distance=0.5, overlap_s=6.0, reference_start_s=2.0, candidate_start_s=1.0,
+    peak_agreement=0.3, score=0.8, speed=1.25, semitones=3.863,
+)  # fmt: skip
+NOT_COMPARED = PairEvidence(verdict="not_comparable", reason="overlap_too_short")
+
+
+def features(seed: int, frames: int = 200) -> Features:
+    numbers = np.random.default_rng(seed)
+    none = Peaks(np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
+    return Features(numbers.random((frames, 36)), -60 * numbers.random((frames, 64)), none)
+
+
+def scene(name: str, evidence: PairEvidence = COMPARED) -> Scene:
+    explanation = explain_pair(features(1), features(2, 150), evidence, limits=Limits())
+    return draw_pair(explanation, reference_name=name, candidate_name=name)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_vector_picture_is_well_formed_and_harmless(name: str) -> None:
+    text = to_svg(scene(name))
+    root = ET.fromstring(text)
+    kinds = {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert kinds == {"svg", "title", "desc", "style", "rect", "line", "text", "image"}
+    assert "\u202e" not in text
+    for element in root.iter():
+        assert not any(key.startswith("on") for key in element.attrib)
+        assert element.attrib.get("href", "data:image/png").startswith("data:image/png")
+
+
+def test_it_names_no_address_but_its_own_language() -> None:
+    assert to_svg(scene("a")).count("http") == 1
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_the_pixel_picture_decodes(name: str, is_dark: bool) -> None:
+    drawn = scene(name)
+    picture = Image.open(io.BytesIO(to_png(drawn, is_dark=is_dark)))
+    picture.load()
+    assert picture.size == (SCALE * WIDTH, SCALE * drawn.height)
+    page = (DARK if is_dark else LIGHT)["page"]
+    assert "#{:02x}{:02x}{:02x}".format(*picture.convert("RGB").getpixel((1, 1))) == page  # type: ignore[misc]  # three channels
+
+
+def test_a_pair_that_could_not_be_compared_has_a_picture_without_a_window() -> None:
+    drawn = scene("a", NOT_COMPARED)
+    assert not any(getattr(shape, "is_outline", False) for shape in drawn.shapes)
+    assert "not measured" in to_svg(drawn)
+
+
+def test_it_says_the_numbers_in_words_too() -> None:
+    root = ET.fromstring(to_svg(scene("a")))
+    words = root.findtext(f"{SVG}desc") or ""
+    assert "Chroma distance 0.200 (at most 0.65)" in words
+    assert "Score 0.800 (at least 0.65)" in words
