@@ -79,7 +79,7 @@ def list_tracks(sources: Sources) -> list[Track]:
 
 
 def list_few_tracks() -> list[Track]:
-    """Eight tracks for a quick look, all by the stand-in world; the first three are for tests."""
+    """Eight tracks for a quick look, all by the stand-in world."""
     return _numbered(
         [("world", 97, score) for score in range(6)] + [("loop", 97, 6), ("loop", 97, 7)]
     )

@@ -16,7 +16,7 @@ RECALL_FLOOR = 0.95
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> Document:
     folder = tmp_path_factory.mktemp("accuracy")
-    tracks = list_few_tracks()[-3:]
+    tracks = list_few_tracks()[5:7]  # one played by hand, one by a machine
     clips = make_clips(tracks, Sources(), folder, processes=1)
     hearing = Hearing(clips, folder)
     listen(tracks, hearing, workers=1)
@@ -31,7 +31,7 @@ def test_nothing_else_is_taken_for_the_recording(figures: Document) -> None:
 
 
 def test_the_recording_is_found_whatever_was_done_to_it(figures: Document) -> None:
-    assert figures["summary"]["recall"]["total"] >= 30
+    assert figures["summary"]["recall"]["total"] >= 20
     assert figures["summary"]["recall"]["value"] >= RECALL_FLOOR
 
 
