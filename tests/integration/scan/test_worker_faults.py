@@ -41,6 +41,7 @@ def test_a_killed_worker_leaves_a_failed_job_and_every_committed_observation(sta
     track, job_id = begun(stage)
     assert stage.worker is not None
     below = psutil.Process(stage.worker.process.pid).children(recursive=True)
+    stage.wait(lambda: kept(stage) > 0)
     stage.worker.process.send_signal(signal.SIGKILL)
     before = kept(stage)
     stage.wait(lambda: not any(one.is_running() for one in below))
