@@ -18,6 +18,7 @@ from api.auth import TokenCheck, TokenDoor
 from api.context import RequestContext
 from api.envelope import failure
 from api.errors import to_fault
+from api.evidence.desk import EvidenceDesk
 from api.guard import BodyLimit, Guard
 from api.health import Readiness
 from api.openapi import describe, parameter_names
@@ -36,14 +37,17 @@ def create_app(
     settings: ApiSettings,
     desk: ScanDesk | None,
     readiness: Readiness,
+    evidence: EvidenceDesk | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
-    """The whole service as one ASGI application. `desk` None: no profile is chosen."""
-    app = build_routes(desk=desk, readiness=readiness)
+    """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
+    app = build_routes(desk=desk, readiness=readiness, evidence=evidence)
     return wrap(app, settings=settings, clock=clock)
 
 
-def build_routes(*, desk: ScanDesk | None, readiness: Readiness) -> FastAPI:
+def build_routes(
+    *, desk: ScanDesk | None, readiness: Readiness, evidence: EvidenceDesk | None = None
+) -> FastAPI:
     """The routes with their error handlers, without the door around them."""
     app = FastAPI(
         title="Sametrack",
@@ -56,6 +60,7 @@ def build_routes(*, desk: ScanDesk | None, readiness: Readiness) -> FastAPI:
     )
     app.state.desk = desk
     app.state.readiness = readiness
+    app.state.evidence = evidence
     for router in ROUTERS:
         app.include_router(router)
     describe(app)

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from api.errors import UnknownParameterError
+from api.evidence.desk import EvidenceDesk
 from api.health import Readiness
 from api.refusals import quoted
 from pipelines.desk import ScanDesk
@@ -16,6 +17,13 @@ def _desk(request: Request) -> ScanDesk:
     desk: ScanDesk | None = request.app.state.desk
     if desk is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+    return desk
+
+
+def _evidence(request: Request) -> EvidenceDesk:
+    desk: EvidenceDesk | None = request.app.state.evidence
+    if desk is None:
+        raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
     return desk
 
 
@@ -50,4 +58,5 @@ def no_repeats(request: Request) -> None:
 
 
 Desk = Annotated[ScanDesk, Depends(_desk)]
+Evidence = Annotated[EvidenceDesk, Depends(_evidence)]
 Ready = Annotated[Readiness, Depends(_readiness)]

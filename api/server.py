@@ -9,11 +9,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from api.app import create_app
+from api.evidence.desk import EvidenceDesk
 from api.health import Readiness, probe_disk, probe_workers
 from api.settings import ApiSettings
 from pipelines.desk import ScanDesk
@@ -25,6 +27,7 @@ from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
+from warehouse.queries import read_comparison, read_sounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Doors:
 
     desk: ScanDesk | None
     readiness: Readiness
+    evidence: EvidenceDesk | None = None
 
 
 @contextmanager
@@ -66,7 +70,12 @@ def open_doors(settings: ApiSettings) -> Iterator[Doors]:
 def build_app_from_settings(settings: ApiSettings) -> Iterator[ASGIApp]:
     """The application over open stores; closes them afterwards."""
     with open_doors(settings) as doors:
-        yield create_app(settings=settings, desk=doors.desk, readiness=doors.readiness)
+        yield create_app(
+            settings=settings,
+            desk=doors.desk,
+            readiness=doors.readiness,
+            evidence=doors.evidence,
+        )
 
 
 def run_server(settings: ApiSettings) -> None:
@@ -106,7 +115,12 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
         "disk": room,
     }
-    return Doors(desk, Readiness(probes))
+    evidence = EvidenceDesk(
+        read_comparison=partial(read_comparison, engine),
+        read_sounds=partial(read_sounds, engine),
+        is_demo=desk.world.is_demo,
+    )
+    return Doors(desk, Readiness(probes), evidence)
 
 
 def _probe_control(control: ControlStore) -> None:

@@ -119,6 +119,35 @@ def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
     )
 
 
+def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
+    """One compared pair; None if there is none of this id."""
+    found = _rows(
+        engine,
+        """
+        select * from marts.audio_comparisons where comparison_id = $id
+        order by committed_at desc limit 1
+        """,
+        id=comparison_id,
+    )
+    return found[0] if found else None
+
+
+def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) -> dict[str, Row]:
+    """Per hash of a sound its newest row of `raw.sounds` at this feature version."""
+    found = _rows(
+        engine,
+        """
+        select * from raw.sounds
+        where sound_sha256 in (select unnest($hashes::varchar[]))
+            and feature_version = $feature_version
+        qualify row_number() over (partition by sound_sha256 order by committed_at desc) = 1
+        """,
+        hashes=list(sha256s),
+        feature_version=feature_version,
+    )
+    return {row["sound_sha256"]: row for row in found}
+
+
 def read_candidates(engine: Engine, job_id: str) -> list[Row]:
     """Every candidate of a job with what became of it, in the order in which they were taken."""
     return _rows(

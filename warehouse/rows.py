@@ -4,8 +4,12 @@ Here: which field stands in which column. Not here: columns' types (`tables`), S
 """
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
+import orjson
+
+from pipelines.domain.evidence import Comparison, Limits, PairEvidence
 from pipelines.domain.records import Account, Author, Hashtag, Music, Statistics, Track, Video
 
 Row = dict[str, object]
@@ -95,3 +99,15 @@ def _picked(record: object | None, names: tuple[str, ...]) -> Row:
 
 def _origin(capture_id: str | None, job_id: str | None, data_provider: str) -> Row:
     return {"capture_id": capture_id, "job_id": job_id, "data_provider": data_provider}
+
+
+def comparison_from_row(row: Mapping[str, Any]) -> Comparison:
+    """A stored comparison as it was measured, from `marts.audio_comparisons`."""
+    pair = {field.name: row[field.name] for field in fields(PairEvidence)}
+    rest = {
+        field.name: row[field.name]
+        for field in fields(Comparison)
+        if field.name not in {"pair", "limits"}
+    }
+    limits = Limits(**orjson.loads(row["limits"]))
+    return Comparison(pair=PairEvidence(**pair), limits=limits, **rest)

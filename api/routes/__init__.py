@@ -1,6 +1,6 @@
 """The routes, one file per group of operations. A body is: parse, call, wrap."""
 
-from api.routes import health, jobs, later, music, reference, search
+from api.routes import evidence, health, jobs, later, music, reference, search
 
 ROUTERS = (
     music.router,
@@ -9,6 +9,7 @@ ROUTERS = (
     search.router,
     later.router,
     jobs.extensions,
+    evidence.router,
     health.router,
     reference.router,
 )

@@ -2,25 +2,31 @@
 
 from api.schemas.answers import (
     CANCEL_ANSWERS,
+    COMPARISON_ANSWERS,
     CREATE_JOB_ANSWERS,
     HOT_VIDEOS_ANSWERS,
     JOB_ANSWERS,
     JOB_LIST_ANSWERS,
     LATER_ANSWERS,
+    PNG_ANSWERS,
     PROTECTED_ANSWERS,
+    SVG_ANSWERS,
 )
 from api.schemas.bodies import MUSIC_SEARCH_BODY, VIDEO_SEARCH_BODY
 from api.schemas.shape import Health, ReadinessReport
 
 __all__ = [
     "CANCEL_ANSWERS",
+    "COMPARISON_ANSWERS",
     "CREATE_JOB_ANSWERS",
     "HOT_VIDEOS_ANSWERS",
     "JOB_ANSWERS",
     "JOB_LIST_ANSWERS",
     "LATER_ANSWERS",
     "MUSIC_SEARCH_BODY",
+    "PNG_ANSWERS",
     "PROTECTED_ANSWERS",
+    "SVG_ANSWERS",
     "VIDEO_SEARCH_BODY",
     "Health",
     "ReadinessReport",

@@ -3,6 +3,7 @@
 from typing import Any
 
 from api.errors import ACCEPTED, ANSWERS, NOT_MODIFIED, OK
+from api.schemas.evidence import ComparisonDocument
 from api.schemas.result import HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
 
@@ -56,6 +57,15 @@ def _good(model: Any, description: str, *names: str) -> dict[str, Any]:
     return {"model": model, "description": description, "headers": headers(*names)}
 
 
+def _file(media_type: str, description: str) -> dict[str, Any]:
+    schema = {"type": "string", "contentMediaType": media_type}
+    return {
+        "description": description,
+        "headers": headers(),
+        "content": {media_type: {"schema": schema}},
+    }
+
+
 _JOB = Envelope[JobDocument]
 _UNCHANGED: Answers = {
     NOT_MODIFIED: {"description": "`data` is what If-None-Match names", "headers": headers("ETag")}
@@ -85,5 +95,15 @@ JOB_LIST_ANSWERS: Answers = {
     **_UNCHANGED,
     **failures("invalid_parameter", "unknown_parameter", "warehouse_unavailable"),
 }
+_COMPARISON_FAILURES = failures(
+    "unknown_parameter", "not_found", "profile_not_chosen", "warehouse_unavailable"
+)
+COMPARISON_ANSWERS: Answers = {
+    OK: _good(Envelope[ComparisonDocument], "The stored numbers", "ETag"),
+    **_UNCHANGED,
+    **_COMPARISON_FAILURES,
+}
+SVG_ANSWERS: Answers = {OK: _file("image/svg+xml", "The picture"), **_COMPARISON_FAILURES}
+PNG_ANSWERS: Answers = {OK: _file("image/png", "The picture"), **_COMPARISON_FAILURES}
 PROTECTED_ANSWERS: Answers = failures("platform_verification_required", "body_too_large")
 LATER_ANSWERS: Answers = failures("provider_unsupported", "body_too_large")

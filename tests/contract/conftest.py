@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from api.app import create_app
+from api.evidence.desk import EvidenceDesk
 from api.health import Readiness
 from api.settings import ApiSettings
 from pipelines.desk import Results, ScanDesk, World
@@ -53,6 +54,8 @@ class Service:
     has_room: bool = True
     problems: dict[str, str | None] = field(default_factory=dict)
     provider: str = PROVIDER
+    comparisons: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def desk(self) -> ScanDesk:
         world = World(
@@ -72,10 +75,20 @@ class Service:
             clock=lambda: self.now,
         )
 
+    def evidence(self) -> EvidenceDesk:
+        return EvidenceDesk(
+            read_comparison=self.comparisons.get,
+            read_sounds=lambda hashes, _version: {
+                sha256: self.sounds[sha256] for sha256 in hashes if sha256 in self.sounds
+            },
+            is_demo=True,
+        )
+
     def app(self, **settings: Any) -> ASGIApp:
         return create_app(
             settings=ApiSettings(_env_file=None, **settings),
             desk=self.desk(),
+            evidence=self.evidence(),
             readiness=Readiness({"lake": lambda: self.problems.get("lake")}),
             clock=lambda: self.now,
         )

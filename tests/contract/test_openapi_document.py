@@ -11,6 +11,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 import api.schemas.examples
 from api.errors import ANSWERS
+from api.schemas.evidence import ComparisonDocument
 from api.schemas.examples import ANSWERS_SHOWN, read_example
 from api.schemas.result import HotVideosAnswer, JobDocument
 from api.schemas.shape import Envelope
@@ -98,6 +99,7 @@ def test_the_examples_run_as_they_stand(document: Any, client: TestClient) -> No
         ("fetch_music_hot_videos", Envelope[HotVideosAnswer]),
         ("music_collection_job_started", Envelope[JobDocument]),
         ("music_collection_job", Envelope[JobDocument]),
+        ("sametrack_comparison", Envelope[ComparisonDocument]),
     ],
 )
 def test_the_answers_shown_have_the_described_shape(name: str, shape: type[BaseModel]) -> None:

@@ -11,6 +11,8 @@ from api.errors import ACCEPTED, OK
 
 _FOLDER = Path(__file__).parent
 _JOBS = "api_v1_vidplat_app_v3_music_collection_jobs"
+_COMPARISON = "api_v1_sametrack_comparisons__comparison_id_"
+_COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 _MUSIC_ID = "7300000000000000001"
 
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -18,6 +20,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "music_id": _MUSIC_ID,
         "count": 10,
     },
+    f"sametrack_comparison_{_COMPARISON}_get": {"comparison_id": _COMPARISON_ID},
+    f"sametrack_comparison_svg_{_COMPARISON}_picture_svg_get": {"comparison_id": _COMPARISON_ID},
+    f"sametrack_comparison_png_{_COMPARISON}_picture_png_get": {"comparison_id": _COMPARISON_ID},
     f"music_collection_jobs_{_JOBS}_post": {
         "body": {"input": _MUSIC_ID, "count": 10, "candidate_limit": 150},
     },
@@ -32,6 +37,7 @@ ANSWERS_SHOWN: dict[str, dict[int, str]] = {
         ACCEPTED: "music_collection_job_started",
     },
     f"music_collection_job_{_JOBS}__job_id__get": {OK: "music_collection_job"},
+    f"sametrack_comparison_{_COMPARISON}_get": {OK: "sametrack_comparison"},
 }
 
 

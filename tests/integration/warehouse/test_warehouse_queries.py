@@ -1,18 +1,21 @@
 """Each typed read answers its question from what is in the lake."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from pipelines.domain.coverage import SourceCoverage
+from pipelines.domain.evidence import Limits, PairEvidence
 from pipelines.domain.records import Account, Author, Music, Statistics, Track, Video
 from warehouse import queries
 from warehouse.documents import pack_document
 from warehouse.engine import Engine
 from warehouse.lake import Lake, open_lake
-from warehouse.rows import account_row, track_row, video_row
+from warehouse.rows import account_row, comparison_from_row, track_row, video_row
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 COMPLETE = Statistics(digg_count=9, comment_count=8, collect_count=7, share_count=6)
@@ -242,3 +245,21 @@ def confirmed(job_id: str, aweme_id: str) -> dict[str, object]:
         "expansion_round": 0,
         "algorithm": "v3",
     }
+
+
+def test_a_comparison_comes_back_as_it_was_measured(lake: Lake, engine: Engine) -> None:
+    pair = PairEvidence(verdict="rejected", reason="score_below_threshold", score=0.5, speed=1.0)
+    row = {
+        "reference_sha256": None, "candidate_sha256": None,
+        "comparison_id": "c", "job_id": "j", "track_music_id": "7", "reference_aweme_id": "1",
+        "candidate_aweme_id": "2", "reference_music_id": "7", "candidate_music_id": "8",
+        **asdict(pair), "limits": json.dumps(asdict(Limits(match_threshold=0.7))),
+        "algorithm": "a", "feature_version": "2", "library_version": "numpy 2",
+    }  # fmt: skip
+    lake.append("marts.audio_comparisons", [row])
+    engine.refresh()
+    found = queries.read_comparison(engine, "c")
+    assert found is not None
+    assert comparison_from_row(found).pair == pair
+    assert comparison_from_row(found).limits.match_threshold == 0.7
+    assert queries.read_comparison(engine, "d") is None

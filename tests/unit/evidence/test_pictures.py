@@ -1,6 +1,8 @@
 """The picture of a pair: well-formed whatever the names are, the same in both file forms."""
 
 import io
+import subprocess
+import sys
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -80,3 +82,9 @@ def test_it_says_the_numbers_in_words_too() -> None:
     words = root.findtext(f"{SVG}desc") or ""
     assert "Chroma distance 0.200 (at most 0.65)" in words
     assert "Score 0.800 (at least 0.65)" in words
+
+
+def test_drawing_loads_neither_a_decoder_nor_compiled_loops() -> None:
+    code = "import api.evidence.files, pipelines.audio.sounds, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"av", "numba", "scipy", "dagster"}.isdisjoint(done.stdout.split())

@@ -1,0 +1,172 @@
+"""Where stored evidence is asked for: the numbers of a comparison, and its picture.
+
+Blocking reads: routes run them in a thread, the command line directly. A picture is drawn from
+stored features; nothing is decoded. Not here: HTTP, judging.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from api.errors import NotFoundError
+from pipelines.domain.documents import Document, to_evidence_document
+from pipelines.domain.evidence import Comparison
+from warehouse.rows import comparison_from_row
+
+if TYPE_CHECKING:
+    from pipelines.audio.explain import Explanation
+    from pipelines.audio.features import Features
+
+PATH = "/api/v1/sametrack/comparisons"
+Form = Literal["svg", "png"]
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+type Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPair:
+    """A comparison as it is stored, and the hashes of its two sounds where they were heard."""
+
+    comparison: Comparison
+    job_id: str
+    track_music_id: str
+    reference_sha256: str | None
+    candidate_sha256: str | None
+
+
+class EvidenceDesk:
+    """Answers about stored comparisons.
+
+    Args:
+        read_comparison: The row of a comparison by its id, None if there is none.
+        read_sounds: Rows of sounds by hash, of hashes and a feature version.
+        is_demo: Whether the world is an invented one.
+    """
+
+    def __init__(
+        self,
+        *,
+        read_comparison: Callable[[str], Row | None],
+        read_sounds: Callable[[Sequence[str], str], Mapping[str, Row]],
+        is_demo: bool,
+    ) -> None:
+        self._read_comparison = read_comparison
+        self._read_sounds = read_sounds
+        self._is_demo = is_demo
+
+    def pair(self, comparison_id: str) -> StoredPair:
+        """A comparison by its id.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        is_id = _UUID.fullmatch(comparison_id) is not None
+        row = self._read_comparison(comparison_id) if is_id else None
+        if row is None:
+            raise NotFoundError(
+                "No comparison has this id",
+                hint="Ids stand in `evidence.comparison_id` of results",
+            )
+        return StoredPair(
+            comparison=comparison_from_row(row),
+            job_id=row["job_id"],
+            track_music_id=row["track_music_id"],
+            reference_sha256=row["reference_sha256"],
+            candidate_sha256=row["candidate_sha256"],
+        )
+
+    def document(self, comparison_id: str) -> Document:
+        """The numbers of a comparison against their limits, and where it can be looked at.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        from pipelines.audio.explain import measures_of  # noqa: PLC0415 - loads NumPy
+
+        stored = self.pair(comparison_id)
+        comparison = stored.comparison
+        measures = measures_of(comparison.pair, comparison.limits)
+        has_features = self._features(stored) is not None
+        place = f"{PATH}/{comparison_id}"
+        return {
+            "comparison_id": comparison_id,
+            "job_id": stored.job_id,
+            "track_music_id": stored.track_music_id,
+            "evidence": to_evidence_document(comparison),
+            "measures": [asdict(measure) | {"is_met": measure.is_met} for measure in measures],
+            "picture": {
+                form: f"{place}/picture.{form}" if has_features else None for form in ("svg", "png")
+            },
+            "is_demo_data": self._is_demo,
+        }
+
+    def features(self, comparison_id: str) -> tuple[StoredPair, "Features", "Features"]:
+        """A comparison with the features of its reference and its candidate.
+
+        Raises:
+            NotFoundError: There is no such comparison, or a sound was never heard.
+        """
+        stored = self.pair(comparison_id)
+        found = self._features(stored)
+        if found is None:
+            raise NotFoundError(
+                "The sounds of this comparison were not heard, or by another version",
+                hint="Its numbers are still there; a new scan of the track listens again",
+            )
+        return stored, *found
+
+    def explanation(self, comparison_id: str) -> tuple[StoredPair, "Explanation"]:
+        """A comparison with what can be drawn of it.
+
+        Raises:
+            NotFoundError: As `features`.
+        """
+        from pipelines.audio.explain import explain_pair  # noqa: PLC0415 - loads NumPy
+
+        stored, reference, candidate = self.features(comparison_id)
+        comparison = stored.comparison
+        return stored, explain_pair(reference, candidate, comparison.pair, limits=comparison.limits)
+
+    def picture(self, comparison_id: str, form: Form) -> bytes:
+        """The picture of a comparison as a file.
+
+        Raises:
+            NotFoundError: As `features`.
+        """
+        from api.evidence.files import to_file  # noqa: PLC0415 - loads Pillow
+
+        stored, explanation = self.explanation(comparison_id)
+        return to_file(
+            explanation,
+            form,
+            reference_name=_name(
+                stored.comparison.reference_aweme_id, stored.comparison.reference_music_id
+            ),
+            candidate_name=_name(
+                stored.comparison.candidate_aweme_id, stored.comparison.candidate_music_id
+            ),
+        )
+
+    def _features(self, stored: StoredPair) -> tuple["Features", "Features"] | None:
+        from pipelines.audio.sounds import (  # noqa: PLC0415 - loads NumPy
+            FeaturesUnreadableError,
+            unpack_features,
+        )
+
+        hashes = (stored.reference_sha256, stored.candidate_sha256)
+        asked = [sha256 for sha256 in hashes if sha256 is not None]
+        rows = self._read_sounds(asked, stored.comparison.feature_version) if asked else {}
+        packed: list[Any] = [rows[sha256]["features"] for sha256 in asked if sha256 in rows]
+        if len(packed) < len(hashes) or None in packed:
+            return None
+        try:
+            reference, candidate = (unpack_features(one) for one in packed)
+        except FeaturesUnreadableError:
+            return None  # of another version than this one measures
+        return reference, candidate
+
+
+def _name(aweme_id: str, music_id: str) -> str:
+    return f"work {aweme_id}, music {music_id}"

@@ -1,0 +1,37 @@
+"""The evidence of one compared pair, as our own operations answer it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from api.schemas.shape import Id, Shape
+from api.schemas.video import Evidence
+
+
+class Measure(Shape):
+    """One measured number. `limit` null: none is set; `is_met` null: it cannot be said."""
+
+    name: Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
+    value: float | None
+    limit: float | None
+    lower_is_better: bool
+    is_met: bool | None
+
+
+class Pictures(Shape):
+    """Where the picture is read; null when a sound was not heard."""
+
+    svg: str | None
+    png: str | None
+
+
+class ComparisonDocument(Shape):
+    """A compared pair: what was measured, against which limits."""
+
+    comparison_id: str
+    job_id: Annotated[str, Field(description="job that compared it")]
+    track_music_id: Annotated[Id, Field(description="track that the job is about")]
+    evidence: Evidence
+    measures: list[Measure]
+    picture: Pictures
+    is_demo_data: bool

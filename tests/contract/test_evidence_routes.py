@@ -1,0 +1,135 @@
+"""Our own operations about one compared pair: numbers, pictures, and who may see them."""
+
+import io
+from dataclasses import asdict
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import orjson
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+
+from api.evidence.desk import PATH
+from api.schemas.evidence import ComparisonDocument
+from api.schemas.examples import read_example
+from api.schemas.shape import Envelope
+from pipelines.audio.features import FEATURE_VERSION, Features
+from pipelines.audio.peaks import Peaks
+from pipelines.audio.sounds import pack_features
+from pipelines.domain.evidence import ALGORITHM, Limits, PairEvidence
+
+COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
+HERE = f"{PATH}/{COMPARISON_ID}"
+TOKEN = "sesam-42-sesam-42-sesam-42"
+PLACES = ("", "/picture.svg", "/picture.png")
+PAIR = PairEvidence(
+    verdict="confirmed", reason="whole_rule_met", segment="whole", chroma_distance=0.09,
+    mfcc_distance=0.21, overlap_s=8.1, reference_start_s=1.2, candidate_start_s=0.1,
+    peak_agreement=0.42, score=0.93, speed=1.0, semitones=0.0,
+)  # fmt: skip
+
+
+def packed(seed: int) -> bytes:
+    numbers = np.random.default_rng(seed)
+    peaks = Peaks(np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
+    return pack_features(Features(numbers.random((200, 36)), -numbers.random((200, 64)), peaks))
+
+
+@pytest.fixture
+def heard(service: Any) -> Any:
+    """The service with one comparison whose sounds were heard."""
+    service.comparisons[COMPARISON_ID] = {
+        "comparison_id": COMPARISON_ID,
+        "job_id": "0d0f7b1e-2f4c-4d7e-8a51-5b8f0c1d2e3f",
+        "track_music_id": "7300000000000000001",
+        "reference_aweme_id": "7350000000000000001",
+        "candidate_aweme_id": "7350000000000000003",
+        "reference_music_id": "7300000000000000001",
+        "candidate_music_id": "7400000000000000003",
+        "reference_sha256": "a" * 64,
+        "candidate_sha256": "b" * 64,
+        **asdict(PAIR),
+        "limits": orjson.dumps(asdict(Limits())).decode(),
+        "algorithm": ALGORITHM,
+        "feature_version": FEATURE_VERSION,
+        "library_version": "av 19.0.2; numpy 2.5.5; scipy 1.17.1; numba 0.68.0",
+    }
+    service.sounds |= {"a" * 64: {"features": packed(1)}, "b" * 64: {"features": packed(2)}}
+    return service
+
+
+def test_the_numbers_stand_beside_their_limits(heard: Any) -> None:
+    document = heard.client().get(HERE).json()
+    Envelope[ComparisonDocument].model_validate(document)
+    data = document["data"]
+    assert data["evidence"]["score"] == PAIR.score
+    assert {measure["name"]: measure["is_met"] for measure in data["measures"]} == {
+        "chroma_distance": True, "mfcc_distance": True, "overlap_s": True,
+        "peak_agreement": None, "score": True,
+    }  # fmt: skip
+    assert data["picture"] == {form: f"{HERE}/picture.{form}" for form in ("svg", "png")}
+
+
+def test_the_answer_shown_is_what_the_service_answers(heard: Any) -> None:
+    document = heard.client().get(HERE).json()
+    shown = read_example("sametrack_comparison")
+    assert document["data"] == shown["data"]
+    assert document["docs"] == shown["docs"]
+
+
+def test_the_vector_picture_is_one_and_can_do_nothing(heard: Any) -> None:
+    answer = heard.client().get(f"{HERE}/picture.svg")
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "sandbox" in policy
+    assert "script" not in policy
+    assert ET.fromstring(answer.text).tag.endswith("svg")
+
+
+def test_the_pixel_picture_decodes(heard: Any) -> None:
+    answer = heard.client().get(f"{HERE}/picture.png")
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    Image.open(io.BytesIO(answer.content)).verify()
+    assert "private" in answer.headers["cache-control"]
+
+
+def test_the_same_numbers_are_not_sent_twice(heard: Any) -> None:
+    client = heard.client()
+    tag = client.get(HERE).headers["etag"]
+    assert client.get(HERE, headers={"if-none-match": tag}).status_code == 304
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "name", ["nothing", "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e62", "..%2f..%2fetc%2fpasswd", "'"]
+)
+def test_an_unknown_comparison_is_not_found(heard: Any, place: str, name: str) -> None:
+    answer = heard.client().get(f"{PATH}/{name}{place}")
+    assert answer.status_code == 404
+    assert answer.json()["data"]["error"]["type"] == "not_found"
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_evidence_needs_the_token_like_everything_else(heard: Any, place: str) -> None:
+    client = heard.client(own_api_token=TOKEN)
+    assert client.get(f"{HERE}{place}").status_code == 401
+    given = {"authorization": f"Bearer {TOKEN}"}
+    assert client.get(f"{HERE}{place}", headers=given).status_code == 200
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_parameter_is_refused(heard: Any, place: str) -> None:
+    assert heard.client().get(f"{HERE}{place}", params={"theme": "dark"}).status_code == 400
+
+
+@pytest.mark.parametrize("features", [None, b"SMTF of another version"])
+def test_a_sound_that_cannot_be_shown_leaves_the_numbers(heard: Any, features: Any) -> None:
+    heard.sounds["b" * 64] = {"features": features}
+    client: TestClient = heard.client()
+    assert client.get(HERE).json()["data"]["picture"] == {"svg": None, "png": None}
+    assert client.get(f"{HERE}/picture.svg").status_code == 404
