@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from typer.core import TyperCommand
 
+from api.cli.explain import explain
 from api.cli.terminal import err, out, refuse, safe, say
 from pipelines.audio.features import FEATURE_VERSION
 from pipelines.audio.groups import MOST_CANDIDATES, MOST_REFERENCES, GroupPair, GroupVerdict
@@ -23,6 +24,7 @@ from pipelines.audio.sounds import Heard, Sound, library_version
 from pipelines.domain.evidence import ALGORITHM, Limits, Verdict
 
 audio_app = typer.Typer(name="audio", help="Listen to files of your own.", no_args_is_help=True)
+audio_app.command("explain")(explain)
 VERDICT_STYLE: dict[Verdict, str] = {
     "confirmed": "bold green",
     "variant": "bold yellow",

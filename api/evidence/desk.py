@@ -35,6 +35,15 @@ class StoredPair:
     reference_sha256: str | None
     candidate_sha256: str | None
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """What reference and candidate are called in a picture."""
+        pair = self.comparison
+        return (
+            f"work {pair.reference_aweme_id}, music {pair.reference_music_id}",
+            f"work {pair.candidate_aweme_id}, music {pair.candidate_music_id}",
+        )
+
 
 class EvidenceDesk:
     """Answers about stored comparisons.
@@ -141,12 +150,8 @@ class EvidenceDesk:
         return to_file(
             explanation,
             form,
-            reference_name=_name(
-                stored.comparison.reference_aweme_id, stored.comparison.reference_music_id
-            ),
-            candidate_name=_name(
-                stored.comparison.candidate_aweme_id, stored.comparison.candidate_music_id
-            ),
+            reference_name=stored.names[0],
+            candidate_name=stored.names[1],
         )
 
     def _features(self, stored: StoredPair) -> tuple["Features", "Features"] | None:
@@ -166,7 +171,3 @@ class EvidenceDesk:
         except FeaturesUnreadableError:
             return None  # of another version than this one measures
         return reference, candidate
-
-
-def _name(aweme_id: str, music_id: str) -> str:
-    return f"work {aweme_id}, music {music_id}"
