@@ -61,24 +61,29 @@ def verify_group(
     *,
     limits: Limits,
     search: bool = True,
+    stops_when_sure: bool = True,
 ) -> GroupVerdict:
     """Compare up to two candidates with up to three references, the cleanest reference first.
 
-    Stops at the first pair that is confirmed with a score of at least 0.9. Only when no pair is
-    confirmed as heard, `search` looks for a variant of the cleanest reference. Positions in the
-    result are those of the arguments.
+    Stops at the first pair that is confirmed with a score of at least 0.9, unless every pair is
+    wanted (`stops_when_sure` False). Only when no pair is confirmed as heard, `search` looks for
+    a variant of the cleanest reference. Positions in the result are those of the arguments.
     """
     order = _cleanest_first(references)[:MOST_REFERENCES]
     chosen = candidates[:MOST_CANDIDATES]
     pairs: list[GroupPair] = []
     for pair in _compared(references, chosen, order, limits=limits, search=False):
         pairs.append(pair)
-        if pair.evidence.verdict == "confirmed" and (pair.evidence.score or 0.0) >= ENOUGH_SCORE:
+        if stops_when_sure and _is_sure(pair.evidence):
             break
     if search and all(pair.evidence.verdict != "confirmed" for pair in pairs):
         searched = list(_compared(references, chosen, order[:1], limits=limits, search=True))
         pairs[: len(searched)] = searched
     return _group_verdict(pairs)
+
+
+def _is_sure(evidence: PairEvidence) -> bool:
+    return evidence.verdict == "confirmed" and (evidence.score or 0.0) >= ENOUGH_SCORE
 
 
 def verify_groups(

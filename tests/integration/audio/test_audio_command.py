@@ -35,6 +35,14 @@ def test_compare_tells_a_machine_everything(sounds: Path) -> None:
     assert document["algorithm"] == "audiolib_chroma_mfcc_multiref_local_dtw_v3"
 
 
+def test_compare_shows_every_pair_even_when_the_first_is_sure(sounds: Path) -> None:
+    song, other = str(sounds / "song.m4a"), str(sounds / "other.m4a")
+    given = ["--reference", song, "--candidate", song, other, "--json"]
+    document = json.loads(runner.invoke(audio_app, ["compare", *given]).stdout)
+    verdicts = [pair["evidence"]["verdict"] for pair in document["pairs"]]
+    assert verdicts == ["confirmed", "rejected"]
+
+
 def test_compare_says_why_a_file_cannot_be_compared(sounds: Path) -> None:
     given = ["--reference", str(sounds / "song.m4a"), "--candidate", str(sounds / "silent.wav")]
     result = runner.invoke(audio_app, ["compare", *given])
