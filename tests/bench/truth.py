@@ -54,6 +54,8 @@ def _one(root: Path, cache: Path, seed: int, options: argparse.Namespace) -> tup
     with open_stage(root, cache) as stage:
         stage.start_platform(seed=seed, size=options.size)
         stage.start_worker()
+        hardness = stage.world("/_world/hardness")
+        console.print(f"seed {seed} hardness", {key: _short(hardness[key]) for key in hardness})
         track = stage.world("/_world/tracks")["tracks"][seed % 20]
         began = time.monotonic()
         job_id = stage.ask(track["prose"], candidate_limit=options.candidates)
@@ -64,6 +66,10 @@ def _one(root: Path, cache: Path, seed: int, options: argparse.Namespace) -> tup
         if document is None:
             return (str(seed), track["title"], job.status, str(job.error), "", "", "", "")
         return _compare(stage, seed, track, document, job_id, spent)
+
+
+def _short(value: object) -> object:
+    return round(value, 3) if isinstance(value, float) else value
 
 
 def _compare(
