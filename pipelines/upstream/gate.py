@@ -29,6 +29,7 @@ _ADDRESS = re.compile(
     r"(?P<target>(?:[/?][!$-;=?-Z_a-z~\[\]]*)?)(?:\#[!-~]*)?",
     re.ASCII | re.IGNORECASE,
 )
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?", re.ASCII)  # as RFC 1123 has it
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 
 
@@ -58,14 +59,14 @@ def read_address(text: str) -> Address | None:
     """Read an absolute http(s) address; None for everything that is not plainly one.
 
     Refused here: control characters, blanks, backslashes and other letters than ASCII, user
-    information, IP literals in any notation, empty labels and a trailing dot.
+    information, IP literals in any notation, labels that are none and a trailing dot.
     """
     found = _ADDRESS.fullmatch(text) if len(text) <= MAX_ADDRESS_LENGTH else None
     if found is None:
         return None
     scheme, host = found["scheme"].lower(), found["host"].lower()
     labels = host.split(".")
-    if not all(labels) or _NUMERIC_LABEL.fullmatch(labels[-1]):
+    if not all(map(_LABEL.fullmatch, labels)) or _NUMERIC_LABEL.fullmatch(labels[-1]):
         return None
     port = int(found["port"]) if found["port"] else {"http": 80, "https": 443}[scheme]
     target = found["target"] or "/"
