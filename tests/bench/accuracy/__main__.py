@@ -66,7 +66,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="eight tracks, no card")
     parser.add_argument("--no-card", action="store_true", help="leave docs/ alone")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--unrelated", type=int, default=20_000)
+    parser.add_argument("--unrelated", type=int, default=20_000, help="0 keeps the last")
     parser.add_argument("--searched", type=int, default=3_000)
     parser.add_argument("--heard-clips", type=int, default=2_000, help="for the memory figure")
     parser.add_argument("--sample", type=int, default=250, help="pairs for plain librosa")
@@ -89,10 +89,11 @@ def _accuracy(
             _say(f"{part} part is compared", began)
         if options.quick:
             return document
-        document["unrelated"] = measure_unrelated(
-            tracks, bench, as_heard=options.unrelated, searched=options.searched
-        )
-        _say("unrelated pairs are compared", began)
+        if options.unrelated:
+            document["unrelated"] = measure_unrelated(
+                tracks, bench, as_heard=options.unrelated, searched=options.searched
+            )
+            _say("unrelated pairs are compared", began)
     if not options.no_anchors:
         document["anchors"] = measure_anchors(
             pairs, judged, hearing.clips, cache / "fingerprints.json", sample=options.sample

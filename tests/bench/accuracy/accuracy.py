@@ -17,6 +17,7 @@ from tests.bench.accuracy.figures import Curve, Share, curve
 from tests.bench.accuracy.hearing import Hearing
 from tests.bench.accuracy.pairs import (
     ARGUABLE,
+    NARRATION,
     Group,
     Pair,
     draw_unrelated,
@@ -64,21 +65,26 @@ def measure_tracks(tracks: list[Track], bench: Bench) -> tuple[Document, list[Pa
 
 
 def summary(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
-    """The rows that the whole is judged by."""
-    main = [
-        (pair, one) for pair, one in zip(pairs, judged, strict=True) if pair.family not in ARGUABLE
-    ]
-    everything, without = _curve(pairs, judged), _curve(*zip(*main, strict=True))
+    """The rows that the whole is judged by: of all pairs, without narration, without arguable."""
+    kept = {"all": frozenset[str](), "main": frozenset({NARRATION}), "clear": ARGUABLE}
+    return {name: _summed(*_without(pairs, judged, left_out)) for name, left_out in kept.items()}
+
+
+def _summed(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
+    drawn = _curve(pairs, judged)
     return {
-        "auc": everything.area(),
-        "auc_main": without.area(),
-        "recall_at_p99": _share(everything.recall_at(PRECISION)),
-        "recall_at_p99_main": _share(without.recall_at(PRECISION)),
-        "threshold_at_p99_main": without.threshold_at(PRECISION),
-        "precision": _share(everything.precision(LIMITS.match_threshold)),
-        "precision_main": _share(without.precision(LIMITS.match_threshold)),
-        "recall": _share(without.above(LIMITS.match_threshold)),
+        "auc": drawn.area(),
+        "recall_at_p99": _share(drawn.recall_at(PRECISION)),
+        "precision": _share(drawn.precision(LIMITS.match_threshold)),
+        "recall": _share(drawn.above(LIMITS.match_threshold)),
     }
+
+
+def _without(
+    pairs: Sequence[Pair], judged: Sequence[Judged], families: frozenset[str]
+) -> tuple[list[Pair], list[Judged]]:
+    both = [both for both in zip(pairs, judged, strict=True) if both[0].family not in families]
+    return [pair for pair, _ in both], [one for _, one in both]
 
 
 def measure_unrelated(
@@ -96,10 +102,7 @@ def measure_anchors(
     pairs: list[Pair], judged: list[Judged], clips: Path, kept: Path, *, sample: int
 ) -> Document:
     """Chromaprint on all pairs and plain librosa on a sample, each beside the ear on the same."""
-    main = [
-        (pair, one) for pair, one in zip(pairs, judged, strict=True) if pair.family not in ARGUABLE
-    ]
-    pairs, judged = [pair for pair, _ in main], [one for _, one in main]
+    pairs, judged = _without(pairs, judged, ARGUABLE)
     files = [(pair.reference, pair.candidate) for pair in pairs]
     document: Document = {"ear": _anchor(pairs, [one.score for one in judged])}
     if chromaprint.has_fpcalc():

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from tests.bench.accuracy import card_rows as rows
 from tests.bench.accuracy.card_text import CLOSING, METHOD
+from tests.bench.accuracy.clips import FAMILIES
 from tests.bench.accuracy.plots import recall_plot, score_plot
 
 type Document = dict[str, Any]
@@ -43,6 +44,8 @@ def write_card(document: Document, folder: Path) -> None:
         for row in reported["families"]
         if row["truth"] != "different"
     ]
+    order = [family.name for family in FAMILIES]
+    recalls.sort(key=lambda recall: order.index(recall[0]))
     (folder / "accuracy-recall.svg").write_text(recall_plot(recalls), encoding="utf-8")
     only_reported = {name: part for name, part in document.items() if name != "choosing"}
     parts = [METHOD.format(**_counts(document))]
