@@ -4,14 +4,16 @@ METHOD = """# How well the ear hears
 
 This card is written by `make bench-audio`; nothing in it is typed by hand. All sound is made by the
 project: {tracks} tracks, half composed and played by the stand-in world, a sixth loops as machines
-play them, a third scores rendered by FluidSynth (sound fonts: {fonts}). Narration is by {voice},
-crowds are many voices at once. Clips are real AAC and MP3 files of 6 to 30 s; they are decoded by
-the listening children that the product uses, measured once, and compared by the functions that
-decide about candidates. Tracks, cuts, levels and speeds follow from fixed seeds.
+play them, a third scores rendered by FluidSynth (sound fonts: {fonts}).
+Narration is by {voice}, crowds are many voices at once. Clips are real AAC and MP3
+files of 6 to 40 s; they are decoded by the listening children that the product uses, measured once,
+and compared by the functions that decide about candidates. Tracks, cuts, levels and speeds follow
+from fixed seeds.
 
-**Split.** Each track belongs to one of two parts by a hash of its name. Constants are chosen on the
-choosing part only, and no pair has a track in each; all of this card is the reported part:
-{reported} tracks, {pairs} labelled pairs ({same} of the same recording) and {groups} groups.
+**Split.** Each track belongs to one of two parts by a hash of its name. Whoever tunes the ear
+looks at the choosing part only, and no labelled pair has a track in each; this card is the reported
+part: {reported} tracks, {pairs} labelled pairs ({same} of the same recording) and {groups} groups.
+Of the two tracks of an unrelated pair at least one is reported.
 
 **What counts.** A pair is the same when both clips carry the same recording, changed or not.
 `accepted` is a verdict of *confirmed* or *variant*, which needs a score of at least 0.65. Where two
