@@ -16,6 +16,9 @@ unexport PYTHONDONTWRITEBYTECODE VIRTUAL_ENV PYTHONHOME PYTHONPATH
 FIND_PYTHON = for p in python3.14 python3.13 python3.12 python3 "$$HOME"/.pyenv/versions/3.1[2-9]*/bin/python; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && { command -v "$$p"; break; }; done
 
+# Processor times mean something only when numeric libraries do not spread over both cores.
+ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
 .DEFAULT_GOAL := help
 .PHONY: help env demo up test check fmt lint types arch bench bench-truth bench-audio setup-bench lock clean
 
@@ -62,7 +65,7 @@ arch: env ## the import direction
 	@$(BIN)/lint-imports
 
 bench: env ## the figures of the hot paths, as a table
-	@$(BIN)/python -m tests.bench
+	@$(ONE_THREAD) $(BIN)/python -m tests.bench
 
 bench-truth: env ## ten drawn worlds: precision and recall against their truth
 	@$(BIN)/python -m tests.bench.truth

@@ -112,7 +112,7 @@ def _whole_scan(stage: Stage, api: httpx2.Client, music_id: str) -> list[Figure]
 
 
 def _cpu(answer: dict[str, Any]) -> float:
-    return float(answer["cpu_s"])
+    return float(answer["total_s"])
 
 
 def _stored_result(api: httpx2.Client, music_id: str) -> list[Figure]:
