@@ -25,6 +25,7 @@ from pipelines.open_desk import build_desk
 from pipelines.upstream.profiles import Profile, load_profile
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
+from warehouse.excerpts import open_excerpts
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
 from warehouse.queries import read_comparison, read_sounds
@@ -118,6 +119,9 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
     evidence = EvidenceDesk(
         read_comparison=partial(read_comparison, engine),
         read_sounds=partial(read_sounds, engine),
+        excerpts=open_excerpts(
+            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+        ),
         is_demo=desk.world.is_demo,
     )
     return Doors(desk, Readiness(probes), evidence)

@@ -14,6 +14,7 @@ from pipelines.upstream.profiles import Profile, load_profile
 from pipelines.upstream.providers import build_music_provider
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
+from warehouse.excerpts import ExcerptFolder, open_excerpts
 from warehouse.home import Home, open_home
 from warehouse.lake import Lake, open_lake
 
@@ -29,6 +30,7 @@ class Runtime:
     engine: Engine
     control: ControlStore
     listening: ListeningPool
+    excerpts: ExcerptFolder
 
     @property
     def world(self) -> str:
@@ -71,5 +73,8 @@ def open_runtime(settings: Settings, stack: ExitStack) -> Runtime:
         lake=lake,
         engine=Engine(lake),
         control=control,
+        excerpts=open_excerpts(
+            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+        ),
         listening=stack.enter_context(ListeningPool(settings.listening_workers)),
     )

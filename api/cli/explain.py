@@ -13,10 +13,13 @@ import typer
 from rich.table import Table
 
 from api.cli.terminal import err, out, refuse, safe
+from api.errors import NotFoundError
+from api.evidence.desk import EvidenceDesk
 from pipelines.audio.explain import Explanation, explain_pair
 from pipelines.audio.listening import ListeningPool
 from pipelines.audio.sounds import NotComparable, Sound
 from pipelines.domain.evidence import ALGORITHM, Limits
+from pipelines.domain.excerpts import ROLES
 
 _FORMS = ("svg", "png")
 _Sound = Annotated[Path | None, typer.Option(help="A sound file of your own.")]
@@ -31,6 +34,9 @@ def explain(
     out_file: Annotated[
         Path | None, typer.Option("--out", help="Picture to write: NAME.svg or NAME.png.")
     ] = None,
+    excerpts: Annotated[
+        Path | None, typer.Option(help="Folder for what is kept of both sounds, to be heard.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Show why two sounds were judged so: the numbers, their limits, and a picture."""
@@ -38,8 +44,10 @@ def explain(
     has_files = reference is not None and candidate is not None
     if has_files == (comparison_id is not None) or (reference is None) != (candidate is None):
         refuse("give either a COMPARISON_ID, or both --reference and --candidate")
+    if has_files and excerpts is not None:
+        refuse("--excerpts is for stored comparisons; your own files can be heard as they are")
     if comparison_id is not None:
-        explanation, document, names = _explain_stored(comparison_id)
+        explanation, document, names = _explain_stored(comparison_id, excerpts)
     else:
         explanation, document, names = _explain_files(
             cast("Path", reference), cast("Path", candidate)
@@ -87,7 +95,9 @@ def _explain_files(
     return explanation, document, (reference.name, candidate.name)
 
 
-def _explain_stored(comparison_id: str) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
+def _explain_stored(
+    comparison_id: str, excerpts: Path | None
+) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
     """A stored comparison of the chosen profile's world, and what measuring it again says."""
     from api.server import open_doors  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
@@ -99,6 +109,8 @@ def _explain_stored(comparison_id: str) -> tuple[Explanation, dict[str, Any], tu
             raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
         document = doors.evidence.document(comparison_id)
         stored, first, second = doors.evidence.features(comparison_id)
+        if excerpts is not None:
+            _write_excerpts(doors.evidence, comparison_id, excerpts)
     comparison = stored.comparison
     pair, limits = comparison.pair, comparison.limits
     changed = deviations(pair, recompute(first, second, pair, limits=limits))
@@ -118,6 +130,16 @@ def _write(
         path.write_bytes(picture)
     except OSError as error:
         refuse(f"{path.name} cannot be written: {error.strerror}")
+
+
+def _write_excerpts(desk: EvidenceDesk, comparison_id: str, folder: Path) -> None:
+    """`reference.mp3` and `candidate.mp3`, as far as they are kept."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for role in ROLES:
+        try:
+            (folder / f"{role}.mp3").write_bytes(desk.excerpt(comparison_id, role))
+        except NotFoundError as error:
+            err.print(f"[yellow]{safe(error.detail)}[/]")
 
 
 def _show(explanation: Explanation, again: dict[str, Any] | None) -> None:

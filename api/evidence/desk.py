@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from api.errors import NotFoundError
 from pipelines.domain.documents import Document, to_evidence_document
 from pipelines.domain.evidence import Comparison
+from pipelines.domain.excerpts import ROLES, Excerpt, Role, excerpts_of
+from warehouse.excerpts import ExcerptFolder
 from warehouse.rows import comparison_from_row
 
 if TYPE_CHECKING:
@@ -36,6 +38,15 @@ class StoredPair:
     candidate_sha256: str | None
 
     @property
+    def excerpts(self) -> dict[Role, Excerpt]:
+        """The stretches that a person may hear, whether they are kept or not."""
+        return excerpts_of(
+            self.comparison.pair,
+            reference_sha256=self.reference_sha256,
+            candidate_sha256=self.candidate_sha256,
+        )
+
+    @property
     def names(self) -> tuple[str, str]:
         """What reference and candidate are called in a picture."""
         pair = self.comparison
@@ -51,6 +62,7 @@ class EvidenceDesk:
     Args:
         read_comparison: The row of a comparison by its id, None if there is none.
         read_sounds: Rows of sounds by hash, of hashes and a feature version.
+        excerpts: Where short excerpts of the sounds are kept.
         is_demo: Whether the world is an invented one.
     """
 
@@ -59,10 +71,12 @@ class EvidenceDesk:
         *,
         read_comparison: Callable[[str], Row | None],
         read_sounds: Callable[[Sequence[str], str], Mapping[str, Row]],
+        excerpts: ExcerptFolder,
         is_demo: bool,
     ) -> None:
         self._read_comparison = read_comparison
         self._read_sounds = read_sounds
+        self._excerpts = excerpts
         self._is_demo = is_demo
 
     def pair(self, comparison_id: str) -> StoredPair:
@@ -108,6 +122,7 @@ class EvidenceDesk:
             "picture": {
                 form: f"{place}/picture.{form}" if has_features else None for form in ("svg", "png")
             },
+            "excerpts": self._excerpts_document(stored, place),
             "is_demo_data": self._is_demo,
         }
 
@@ -153,6 +168,34 @@ class EvidenceDesk:
             reference_name=stored.names[0],
             candidate_name=stored.names[1],
         )
+
+    def excerpt(self, comparison_id: str, role: Role) -> bytes:
+        """A short stretch of one of the sounds, as an MP3 file.
+
+        Raises:
+            NotFoundError: There is no such comparison, or no excerpt was kept.
+        """
+        wanted = self.pair(comparison_id).excerpts.get(role)
+        found = None if wanted is None else self._excerpts.read(wanted)
+        if found is None:
+            raise NotFoundError(
+                f"No excerpt of the {role} is kept for this comparison",
+                hint="Excerpts are cut while a scan listens, for pairs that carry the recording",
+            )
+        return found
+
+    def _excerpts_document(self, stored: StoredPair, place: str) -> Document:
+        known = stored.excerpts
+        return {
+            role: {
+                "path": f"{place}/excerpt/{role}",
+                "start_s": known[role].start_s,
+                "duration_s": known[role].duration_s,
+            }
+            if role in known and self._excerpts.has(known[role])
+            else None
+            for role in ROLES
+        }
 
     def _features(self, stored: StoredPair) -> tuple["Features", "Features"] | None:
         from pipelines.audio.sounds import (  # noqa: PLC0415 - loads NumPy

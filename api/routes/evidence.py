@@ -9,7 +9,8 @@ from starlette.responses import Response
 from api.deps import Evidence, no_query
 from api.envelope import read, understood
 from api.evidence.desk import PATH
-from api.schemas import COMPARISON_ANSWERS, PNG_ANSWERS, SVG_ANSWERS
+from api.schemas import COMPARISON_ANSWERS, EXCERPT_ANSWERS, PNG_ANSWERS, SVG_ANSWERS
+from pipelines.domain.excerpts import Role
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 
@@ -67,3 +68,19 @@ async def sametrack_comparison_png(
     understood(request.scope, {"comparison_id": comparison_id})
     picture = await run_sync(desk.picture, comparison_id, "png")
     return Response(picture, media_type="image/png", headers=_KEPT)
+
+
+@router.get(
+    f"{PATH}/{{comparison_id}}/excerpt/{{role}}",
+    summary="Excerpt of a compared sound (MP3)",
+    response_class=Response,
+    responses=EXCERPT_ANSWERS,
+    openapi_extra={"x-extension": True},
+)
+async def sametrack_comparison_excerpt(
+    request: Request, comparison_id: ComparisonId, role: Role, desk: Evidence
+) -> Response:
+    """The judged stretch of one of the two sounds, to be heard. 比对片段试听."""
+    understood(request.scope, {"comparison_id": comparison_id, "role": role})
+    sound = await run_sync(desk.excerpt, comparison_id, role)
+    return Response(sound, media_type="audio/mpeg", headers=_KEPT)

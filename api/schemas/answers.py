@@ -105,5 +105,10 @@ COMPARISON_ANSWERS: Answers = {
 }
 SVG_ANSWERS: Answers = {OK: _file("image/svg+xml", "The picture"), **_COMPARISON_FAILURES}
 PNG_ANSWERS: Answers = {OK: _file("image/png", "The picture"), **_COMPARISON_FAILURES}
+EXCERPT_ANSWERS: Answers = {
+    OK: _file("audio/mpeg", "At most ten seconds, mono"),
+    **_COMPARISON_FAILURES,
+    **failures("invalid_parameter", "unknown_parameter"),
+}
 PROTECTED_ANSWERS: Answers = failures("platform_verification_required", "body_too_large")
 LATER_ANSWERS: Answers = failures("provider_unsupported", "body_too_large")

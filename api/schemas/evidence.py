@@ -25,6 +25,21 @@ class Pictures(Shape):
     png: str | None
 
 
+class ExcerptDocument(Shape):
+    """A short stretch of a sound that can be heard, in seconds of its own time."""
+
+    path: str
+    start_s: float
+    duration_s: float
+
+
+class Excerpts(Shape):
+    """Excerpts of both sounds, beginning at the same moment of the music; null when not kept."""
+
+    reference: ExcerptDocument | None
+    candidate: ExcerptDocument | None
+
+
 class ComparisonDocument(Shape):
     """A compared pair: what was measured, against which limits."""
 
@@ -34,4 +49,5 @@ class ComparisonDocument(Shape):
     evidence: Evidence
     measures: list[Measure]
     picture: Pictures
+    excerpts: Excerpts
     is_demo_data: bool

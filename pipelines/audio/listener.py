@@ -37,6 +37,13 @@ class Answer(TypedDict, total=False):
     cpu_ms: float
 
 
+class Order(TypedDict):
+    """What a child is asked: to measure a file or, with a start and a length, to cut it."""
+
+    path: str
+    cut: list[float] | None
+
+
 def main() -> None:
     """Serve until the parent closes the pipe or dies."""
     parent_pid, limits_json = int(sys.argv[1]), sys.argv[2]
@@ -47,7 +54,7 @@ def main() -> None:
     _limit_resources(limits.memory_mb)
     _send(answers, Answer(), b"")
     for line in sys.stdin.buffer:
-        _send(answers, *_listen(Path(json.loads(line)), limits))
+        _send(answers, *_obey(json.loads(line), limits))
 
 
 def _die_with(parent_pid: int) -> None:
@@ -90,6 +97,26 @@ def _limit_resources(memory_mb: int) -> None:
     }
     for kind, limit in limits.items():
         resource.setrlimit(kind, (limit, limit))
+
+
+def _obey(order: Order, limits: DecodeLimits) -> tuple[Answer, bytes]:
+    path, cut = Path(order["path"]), order["cut"]
+    return _listen(path, limits) if cut is None else _cut(path, cut, limits)
+
+
+def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> tuple[Answer, bytes]:
+    from pipelines.audio.cutting import cut_sound  # noqa: PLC0415 - rarely needed
+    from pipelines.audio.decoding import DecodeRefusedError  # noqa: PLC0415 - as above
+
+    start_s, duration_s = stretch
+    try:
+        return Answer(), cut_sound(path, start_s=start_s, duration_s=duration_s, limits=limits)
+    except DecodeRefusedError as exc:
+        return Answer(reason=exc.reason), b""
+    except MemoryError:
+        return Answer(reason="out_of_memory"), b""
+    except (OSError, ValueError):
+        return Answer(reason="file_unreadable"), b""
 
 
 def _listen(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:

@@ -28,6 +28,8 @@ _LARGEST_ANSWER = 64 << 20
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
+type Stretch = tuple[float, float]
+
 
 class _ChildGoneError(Exception):
     """The child closed its pipe or broke the protocol."""
@@ -53,14 +55,15 @@ class _Child:
             self._read_message(time.monotonic() + _START_S)
             self._is_ready = True
 
-    def ask(self, path: Path) -> tuple[Answer, bytes]:
-        """Send one path and wait for the answer.
+    def ask(self, path: Path, cut: Stretch | None = None) -> tuple[Answer, bytes]:
+        """Send one path and wait for the answer: features, or the stretch that is to be cut.
 
         Raises:
             TimeoutError: The wall time of one file is over.
             _ChildGoneError: The child died.
         """
-        request = json.dumps(os.fspath(path.absolute())).encode() + b"\n"
+        order = {"path": os.fspath(path.absolute()), "cut": cut}
+        request = json.dumps(order).encode() + b"\n"
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(request)
@@ -166,6 +169,20 @@ class ListeningPool:
         """Listen to one file from code that has no event loop."""
         assert self._executor is not None, "the pool is entered first"
         return self._executor.submit(self._measure, path)
+
+    async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
+        """A stretch of a file as MP3; None when it cannot be decoded."""
+        assert self._executor is not None, "the pool is entered first"
+        future = self._executor.submit(self._cut, path, (start_s, duration_s))
+        return await asyncio.wrap_future(future)
+
+    def _cut(self, path: Path, stretch: Stretch) -> bytes | None:
+        try:
+            answer, encoded = self._ready_child().ask(path, stretch)
+        except (TimeoutError, _ChildGoneError):
+            self._replace_child()
+            return None
+        return None if "reason" in answer else encoded
 
     def _start_child(self) -> None:
         child = _Child(self._limits)

@@ -18,6 +18,7 @@ from pipelines.scan.collect import (
     read_details,
     read_music_screen,
 )
+from pipelines.scan.excerpts import finish_cutting, settle_group
 from pipelines.scan.listen import (
     choose_references,
     recall_sounds,
@@ -38,6 +39,15 @@ def confirm_videos(session: ScanSession) -> None:
     found.verified[session.music_id] = None
     found.settled.add(session.music_id)
     found.screened.add(session.music_id)
+    try:
+        _run_rounds(session)
+    finally:
+        session.run(finish_cutting(session))
+    _settle_outcomes(session)
+
+
+def _run_rounds(session: ScanSession) -> None:
+    found = session.findings
     for number in range(MAX_ROUNDS):
         newly = _listen(session)
         before = len(found.confirmed)
@@ -48,7 +58,6 @@ def confirm_videos(session: ScanSession) -> None:
         session.count()
         if number + 1 == MAX_ROUNDS or not _widen(session):
             break
-    _settle_outcomes(session)
 
 
 def _widen(session: ScanSession) -> bool:
@@ -137,12 +146,14 @@ async def _verify_group(
     if not heard:
         _mark(session, works, "not_comparable", "silent_placeholder")
         return None
+    best = max(comparisons, key=_credibility)
+    has_it = verdict.verdict in {"confirmed", "variant"}
+    settle_group(session, heard, best if has_it else None)
     if verdict.verdict == "variant":
-        found.variant_ids[music_id] = max(comparisons, key=_credibility)
+        found.variant_ids[music_id] = best
     if verdict.verdict != "confirmed":
         _mark(session, works, verdict.verdict, verdict.reason)
         return None
-    best = max(comparisons, key=_credibility)
     found.verified[music_id] = best
     return music_id
 

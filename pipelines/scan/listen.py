@@ -1,7 +1,7 @@
 """The listening half of a scan: from works to sounds to a verdict per music id.
 
-A sound is downloaded, measured by the warm pool and forgotten; its features stay in `raw.sounds`,
-so the same work is never decoded twice. Every compared pair leaves its evidence.
+A sound is downloaded, measured by the warm pool and soon forgotten; its features stay in
+`raw.sounds`, so the same work is never decoded twice. Every compared pair leaves its evidence.
 """
 
 import asyncio
@@ -28,6 +28,7 @@ from pipelines.domain.expansion import (
     works_to_hear,
 )
 from pipelines.domain.records import Video
+from pipelines.scan.excerpts import keep_sound
 from pipelines.scan.session import HeardWork, ScanSession
 from warehouse.queries import read_sound_features
 
@@ -73,7 +74,7 @@ def _recalled(row: dict[str, Any]) -> Sound | NotComparable:
 
 
 async def _measured(session: ScanSession, work: Video) -> Sound | NotComparable:
-    """Download and measure; the file is removed, the features (or the refusal) are kept."""
+    """Download and measure; features (or the refusal) stay, the file until the group is judged."""
     try:
         with session.stopwatch.waiting("upstream"):
             file = await session.captures.sound(session.findings.details[work.aweme_id])
@@ -84,8 +85,10 @@ async def _measured(session: ScanSession, work: Video) -> Sound | NotComparable:
     try:
         with session.stopwatch.waiting("listening"):
             sound = await session.runtime.listening.measure(path)
-    finally:
+    except BaseException:
         await asyncio.to_thread(path.unlink, missing_ok=True)
+        raise
+    await keep_sound(session, work, path)
     session.findings.sound_rows.append(_sound_row(session, work, file.sha256, sound))
     return sound
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self
 
 from pipelines.audio.sounds import Heard
@@ -53,6 +54,8 @@ class Findings:
     comparisons: list[Comparison] = field(default_factory=list)
     sound_rows: list[dict[str, object]] = field(default_factory=list)
     sound_hashes: dict[str, str] = field(default_factory=dict)
+    sound_files: dict[str, Path] = field(default_factory=dict)
+    cutting: list[asyncio.Task[None]] = field(default_factory=list)
     references: list[HeardWork] = field(default_factory=list)
     known_sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
     variants: dict[str, Variant] = field(default_factory=dict)

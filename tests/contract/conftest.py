@@ -23,6 +23,7 @@ from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_key
 from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.excerpts import ExcerptFolder
 
 WORLD = "sandbox"
 
@@ -54,6 +55,7 @@ class Service:
     has_room: bool = True
     problems: dict[str, str | None] = field(default_factory=dict)
     provider: str = PROVIDER
+    excerpts: Path | None = None
     comparisons: dict[str, dict[str, Any]] = field(default_factory=dict)
     sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -81,6 +83,9 @@ class Service:
             read_sounds=lambda hashes, _version: {
                 sha256: self.sounds[sha256] for sha256 in hashes if sha256 in self.sounds
             },
+            excerpts=ExcerptFolder(
+                folder=self.excerpts or Path("nowhere"), max_bytes=1_000_000, max_age_s=3600.0
+            ),
             is_demo=True,
         )
 

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -19,11 +20,14 @@ from pipelines.audio.features import FEATURE_VERSION, Features
 from pipelines.audio.peaks import Peaks
 from pipelines.audio.sounds import pack_features
 from pipelines.domain.evidence import ALGORITHM, Limits, PairEvidence
+from pipelines.domain.excerpts import excerpts_of
+from warehouse.excerpts import ExcerptFolder
 
 COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 HERE = f"{PATH}/{COMPARISON_ID}"
+SOUND = b"ID3 invented"
 TOKEN = "sesam-42-sesam-42-sesam-42"
-PLACES = ("", "/picture.svg", "/picture.png")
+PLACES = ("", "/picture.svg", "/picture.png", "/excerpt/candidate")
 PAIR = PairEvidence(
     verdict="confirmed", reason="whole_rule_met", segment="whole", chroma_distance=0.09,
     mfcc_distance=0.21, overlap_s=8.1, reference_start_s=1.2, candidate_start_s=0.1,
@@ -38,7 +42,7 @@ def packed(seed: int) -> bytes:
 
 
 @pytest.fixture
-def heard(service: Any) -> Any:
+def heard(service: Any, tmp_path: Path) -> Any:
     """The service with one comparison whose sounds were heard."""
     service.comparisons[COMPARISON_ID] = {
         "comparison_id": COMPARISON_ID,
@@ -57,6 +61,10 @@ def heard(service: Any) -> Any:
         "library_version": "av 19.0.2; numpy 2.5.5; scipy 1.17.1; numba 0.68.0",
     }
     service.sounds |= {"a" * 64: {"features": packed(1)}, "b" * 64: {"features": packed(2)}}
+    service.excerpts = tmp_path / "excerpts"
+    candidate = excerpts_of(PAIR, reference_sha256=None, candidate_sha256="b" * 64)["candidate"]
+    folder = ExcerptFolder(folder=service.excerpts, max_bytes=1_000_000, max_age_s=3600.0)
+    folder.write(candidate, SOUND)
     return service
 
 
@@ -133,3 +141,14 @@ def test_a_sound_that_cannot_be_shown_leaves_the_numbers(heard: Any, features: A
     client: TestClient = heard.client()
     assert client.get(HERE).json()["data"]["picture"] == {"svg": None, "png": None}
     assert client.get(f"{HERE}/picture.svg").status_code == 404
+
+
+def test_an_excerpt_is_served_by_the_comparison_alone(heard: Any) -> None:
+    client = heard.client()
+    kept = client.get(HERE).json()["data"]["excerpts"]
+    assert kept["reference"] is None
+    answer = client.get(kept["candidate"]["path"])
+    assert (answer.content, answer.headers["content-type"]) == (SOUND, "audio/mpeg")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert client.get(f"{HERE}/excerpt/reference").status_code == 404
+    assert client.get(f"{HERE}/excerpt/other").status_code == 400

@@ -23,6 +23,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     f"sametrack_comparison_{_COMPARISON}_get": {"comparison_id": _COMPARISON_ID},
     f"sametrack_comparison_svg_{_COMPARISON}_picture_svg_get": {"comparison_id": _COMPARISON_ID},
     f"sametrack_comparison_png_{_COMPARISON}_picture_png_get": {"comparison_id": _COMPARISON_ID},
+    f"sametrack_comparison_excerpt_{_COMPARISON}_excerpt__role__get": {
+        "comparison_id": _COMPARISON_ID,
+        "role": "candidate",
+    },
     f"music_collection_jobs_{_JOBS}_post": {
         "body": {"input": _MUSIC_ID, "count": 10, "candidate_limit": 150},
     },

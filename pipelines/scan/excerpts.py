@@ -1,0 +1,103 @@
+"""Excerpts of the sounds that decided a verdict, cut while the scan goes on.
+
+A file is kept under a name of its own until its group has a verdict; references until the end.
+Whatever goes wrong here costs an excerpt, never a scan. Not here: which stretch, how it is cut.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+
+from pipelines.domain.evidence import Comparison
+from pipelines.domain.excerpts import Excerpt, excerpts_of
+from pipelines.domain.records import Video
+from pipelines.scan.session import HeardWork, ScanSession
+
+_log = structlog.get_logger("scan")
+
+
+async def keep_sound(session: ScanSession, work: Video, path: Path) -> None:
+    """Set a measured file aside until it is known whether a person may want to hear it."""
+    kept = path.with_name(f".kept-{session.job.job_id}-{work.aweme_id}{path.suffix}")
+    if session.runtime.excerpts.max_bytes == 0:
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        return
+    try:
+        await asyncio.to_thread(path.replace, kept)
+    except OSError:
+        return  # another scan of the same work has removed it
+    session.findings.sound_files[work.aweme_id] = kept
+
+
+def settle_group(session: ScanSession, heard: Sequence[HeardWork], best: Comparison | None) -> None:
+    """Cut what decided a group in the background, then forget its files.
+
+    Args:
+        session: The scan.
+        heard: The works of the group that were heard.
+        best: The pair that showed the recording or a variant; None: nothing to cut.
+    """
+    works = [entry.video.aweme_id for entry in heard]
+    session.findings.cutting.append(
+        asyncio.get_running_loop().create_task(_cut_and_forget(session, works, best))
+    )
+
+
+async def finish_cutting(session: ScanSession) -> None:
+    """Wait for what is being cut (not when cancelled), forget all files, keep within the size."""
+    tasks, session.findings.cutting = session.findings.cutting, []
+    if session.is_cancelled():
+        for task in tasks:
+            task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await _forget(session, list(session.findings.sound_files))
+    try:
+        await asyncio.to_thread(session.runtime.excerpts.trim)
+    except OSError as error:
+        _log.warning("excerpts not trimmed", reason=error.strerror)
+
+
+async def _cut_and_forget(
+    session: ScanSession, works: Sequence[str], best: Comparison | None
+) -> None:
+    try:
+        if best is not None:
+            await _cut_pair(session, best)
+    except OSError as error:
+        _log.warning("excerpt not kept", reason=error.strerror)
+    finally:
+        await _forget(session, works)
+
+
+async def _cut_pair(session: ScanSession, best: Comparison) -> None:
+    hashes, files = session.findings.sound_hashes, session.findings.sound_files
+    works = {"reference": best.reference_aweme_id, "candidate": best.candidate_aweme_id}
+    excerpts = excerpts_of(
+        best.pair,
+        reference_sha256=hashes.get(best.reference_aweme_id),
+        candidate_sha256=hashes.get(best.candidate_aweme_id),
+    )
+    for role, excerpt in excerpts.items():
+        path = files.get(works[role])
+        if path is not None:
+            await _cut(session, path, excerpt)
+
+
+async def _cut(session: ScanSession, path: Path, excerpt: Excerpt) -> None:
+    folder = session.runtime.excerpts
+    if await asyncio.to_thread(folder.has, excerpt):
+        return
+    encoded = await session.runtime.listening.cut(
+        path, start_s=excerpt.start_s, duration_s=excerpt.duration_s
+    )
+    if encoded is not None:
+        await asyncio.to_thread(folder.write, excerpt, encoded)
+
+
+async def _forget(session: ScanSession, works: Sequence[str]) -> None:
+    for aweme_id in works:
+        path = session.findings.sound_files.pop(aweme_id, None)
+        if path is not None:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
