@@ -5,6 +5,7 @@ Whatever goes wrong here costs an excerpt, never a scan. Not here: which stretch
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from pipelines.domain.excerpts import Excerpt, excerpts_of
 from pipelines.domain.records import Video
 from pipelines.scan.session import HeardWork, ScanSession
 
+_ABANDONED_S = 86_400.0
 _log = structlog.get_logger("scan")
 
 
@@ -55,8 +57,16 @@ async def finish_cutting(session: ScanSession) -> None:
     await _forget(session, list(session.findings.sound_files))
     try:
         await asyncio.to_thread(session.runtime.excerpts.trim)
+        await asyncio.to_thread(remove_abandoned, session.runtime.home.sounds_dir)
     except OSError as error:
         _log.warning("excerpts not trimmed", reason=error.strerror)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove sounds that a killed process set aside: no scan takes a day."""
+    for path in folder.glob(".kept-*"):
+        if time.time() - path.stat().st_mtime > _ABANDONED_S:
+            path.unlink(missing_ok=True)
 
 
 async def _cut_and_forget(
