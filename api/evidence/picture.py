@@ -17,6 +17,7 @@ WIDTH = 860
 _LEFT, _RIGHT = 24, 24
 _STRIP_TOP, _STRIP_HEIGHT, _STRIP_GAP = 196, 74, 30
 _MAP_TOP, _MAP_SIZE = 430, 340
+_LEGEND_HEIGHT = 200
 _LONGEST_NAME = 84
 _HIDDEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # turn the reading direction
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
@@ -61,7 +62,7 @@ def draw_pair(explanation: Explanation, *, reference_name: str, candidate_name: 
     evidence = explanation.evidence
     reference_name, candidate_name = _name(reference_name), _name(candidate_name)
     verdict = evidence.verdict.replace("_", " ")
-    height = _MAP_TOP + _MAP_SIZE + 48
+    height = _MAP_TOP + max(_LEGEND_HEIGHT, round(_map_size(explanation.similarity)[1])) + 48
     shapes = (
         Rect(x=0, y=0, width=WIDTH, height=height, tone="page"),
         Text(
@@ -189,9 +190,7 @@ def _strip(strip: Strip, axis: _Axis, top: float, label: str) -> list[Shape]:
 
 def _map(similarity: Similarity, window: Window | None) -> list[Shape]:
     """Reference time to the right, candidate time upwards: the same recording is a diagonal."""
-    longest = max(similarity.reference_s, similarity.candidate_s)
-    width = _MAP_SIZE * similarity.reference_s / longest
-    height = _MAP_SIZE * similarity.candidate_s / longest
+    width, height = _map_size(similarity)
     left, bottom = _LEFT + 36, _MAP_TOP + height
     across = _Axis(0.0, similarity.reference_s, left, width)
     upwards = _Axis(0.0, similarity.candidate_s, bottom, -height)
@@ -215,6 +214,12 @@ def _map(similarity: Similarity, window: Window | None) -> list[Shape]:
     if window is not None:
         shapes += _marked(window, across, upwards)
     return [*shapes, *_legend(left + _MAP_SIZE + 36)]
+
+
+def _map_size(similarity: Similarity) -> tuple[float, float]:
+    """Width and height: a second is as long in both directions."""
+    scale = _MAP_SIZE / max(similarity.reference_s, similarity.candidate_s)
+    return scale * similarity.reference_s, scale * similarity.candidate_s
 
 
 def _marked(window: Window, across: _Axis, upwards: _Axis) -> list[Shape]:
