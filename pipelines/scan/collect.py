@@ -217,6 +217,9 @@ def book(
     new: int,
     stop: str,
 ) -> None:
+    """Write a line of the coverage ledger; a source that was not asked leaves none."""
+    if not requests and not items:
+        return
     session.findings.ledger.append(
         SourceCoverage(
             surface=surface, requests=requests, pages=pages, items=items, new_items=new,

@@ -77,6 +77,16 @@ def _every_stop_has_a_reason(document: dict[str, Any]) -> None:
         source["surface"] for source in sources
     }
     assert all(source["stop_reason"] for source in sources)
+    assert all(source["requests"] or source["items"] for source in sources)
+    assert document["sources_ended_by_exhaustion"] == {
+        "music": document["candidate_pool_size"] < 150 and not _left_out(document)
+    }
+
+
+def _left_out(document: dict[str, Any]) -> list[str]:
+    """What was not reached, beside the search that this release does not read."""
+    not_reached = document["coverage"]["not_reached"]
+    return [name for name in not_reached if not name.startswith("search:")]
 
 
 def _every_candidate_has_an_outcome(stage: Stage, job_id: str, document: dict[str, Any]) -> None:
