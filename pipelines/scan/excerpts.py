@@ -99,9 +99,10 @@ async def _cut(session: ScanSession, path: Path, excerpt: Excerpt) -> None:
     folder = session.runtime.excerpts
     if await asyncio.to_thread(folder.has, excerpt):
         return
-    encoded = await session.runtime.listening.cut(
-        path, start_s=excerpt.start_s, duration_s=excerpt.duration_s
-    )
+    with session.stopwatch.waiting("listening"):
+        encoded = await session.runtime.listening.cut(
+            path, start_s=excerpt.start_s, duration_s=excerpt.duration_s
+        )
     if encoded is not None:
         await asyncio.to_thread(folder.write, excerpt, encoded)
 
