@@ -19,15 +19,20 @@ def folded(text: str) -> str:
     return "".join(char for char in plain if char.isalnum())
 
 
-def song_title(title: str | None) -> str | None:
-    """The folded name of a song without bracketed additions; None when it names no song."""
+def song_names(title: str | None) -> tuple[str, ...]:
+    """The folded names of a song: its whole title, and the title without bracketed additions.
+
+    A caption may carry either: "Song (Remix)" in full, or just "Song". Empty when the title names
+    no song.
+    """
     if title is None or _USER_SOUND.search(title):
-        return None
-    name = folded(_BRACKETED.sub("", title)) or folded(title)
-    return name if len(name) >= MIN_TITLE_CHARS else None
+        return ()
+    names = (folded(title), folded(_BRACKETED.sub("", title)))
+    return tuple(name for name in dict.fromkeys(names) if len(name) >= MIN_TITLE_CHARS)
 
 
 def mentions(title: str | None, texts: Iterable[str | None]) -> bool:
-    """True when one of the texts holds the full song title."""
-    name = song_title(title)
-    return name is not None and any(name in folded(text) for text in texts if text)
+    """True when one of the texts holds a full name of the song."""
+    names = song_names(title)
+    plain = [folded(text) for text in texts if text] if names else []
+    return any(name in text for name in names for text in plain)

@@ -2,25 +2,34 @@
 
 import pytest
 
-from pipelines.domain.titles import mentions, song_title
+from pipelines.domain.titles import mentions, song_names
 
 
 @pytest.mark.parametrize(
-    ("title", "name"),
+    ("title", "names"),
     [
-        ("夜航", "夜航"),
-        ("Night Flight (Sped Up)", "nightflight"),
-        ("ＮＩＧＨＴ　flight", "nightflight"),
-        ("(intro)", "intro"),
-        ("@小明创作的原声", None),
-        ("@someone original sound", None),
-        ("A", None),
-        ("", None),
-        (None, None),
+        ("夜航", ("夜航",)),
+        ("Night Flight (Sped Up)", ("nightflightspedup", "nightflight")),
+        ("ＮＩＧＨＴ　flight", ("nightflight",)),
+        ("(intro)", ("intro",)),
+        ("夜航 (Night) & Co", ("夜航nightco", "夜航co")),
+        ("@小明创作的原声", ()),
+        ("@someone original sound", ()),
+        ("A", ()),
+        ("", ()),
+        (None, ()),
     ],
 )
-def test_song_titles_are_folded(title: str | None, name: str | None) -> None:
-    assert song_title(title) == name
+def test_song_titles_are_folded(title: str | None, names: tuple[str, ...]) -> None:
+    assert song_names(title) == names
+
+
+@pytest.mark.parametrize(
+    "caption",
+    ["听《夜航 (Night) & Co》", "#夜航NightCo", "夜航 & co"],
+)
+def test_a_bracket_inside_a_title_hides_no_mention(caption: str) -> None:
+    assert mentions("夜航 (Night) & Co", [caption])
 
 
 def test_a_hashtag_or_caption_with_the_full_title_mentions_it() -> None:
