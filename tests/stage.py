@@ -24,7 +24,7 @@ from warehouse.engine import Engine
 from warehouse.home import open_home
 from warehouse.lake import open_lake
 
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0  # a machine may be busy with other things
 
 
 def wait_for[T](look: Callable[[], T | None], *, patience_s: float = PATIENCE_S) -> T:
