@@ -13,10 +13,10 @@ from pipelines.audio.geometry import HOP_S
 from pipelines.audio.hypotheses import Hypothesis, undo
 from pipelines.audio.scoring import (
     COMPOSITE,
+    block_meets_rule,
     can_be_surpassed,
     composite_score,
     explains_better,
-    meets_rule,
     phase_weight,
 )
 from pipelines.audio.search import best_hypothesis
@@ -41,7 +41,7 @@ def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> 
 
     def judge(segment: Segment, block: Block) -> _Judged:
         match = _match(reference, candidate, block)
-        if not meets_rule(segment, block, limits):
+        if not block_meets_rule(segment, block, limits):
             return _judged(segment, block, match.share, "distances_above_limits")
         weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
         objection = "tempo_drifts" if _is_drifting(match) else None
@@ -68,7 +68,7 @@ def judge_variant(reference: Features, candidate: Features, limits: Limits) -> P
 
     def judge(segment: Segment, block: Block) -> _Judged:
         match = _match(reference, undone, block)
-        objection = None if meets_rule(segment, block, limits) else "distances_above_limits"
+        objection = None if block_meets_rule(segment, block, limits) else "distances_above_limits"
         judged = _judged(
             segment, block, match.share * _variant_weight(hypothesis, match), objection
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipelines.audio.agreement import CERTAIN
 from pipelines.audio.alignment import Block
-from pipelines.domain.evidence import Limits, Segment
+from pipelines.domain.evidence import Limits, Segment, meets_rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,6 @@ class Composite:
 
 
 COMPOSITE = Composite()
-_TOLERANCE = 1e-9
 _CHANCE_CERTAINTY = 3.25
 _CLEARLY_MORE = 1.5
 _CLEARLY_ABOVE = 0.1
@@ -64,17 +63,14 @@ def explains_better(agreement: float, other: float) -> bool:
     return agreement > max(_CLEARLY_MORE * other, other + _CLEARLY_ABOVE)
 
 
-def meets_rule(segment: Segment, block: Block, limits: Limits) -> bool:
+def block_meets_rule(segment: Segment, block: Block, limits: Limits) -> bool:
     """True when the literal rule of this segment holds for the block."""
-    if segment == "whole":
-        allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
-    else:
-        allowed = (limits.local_chroma_distance, limits.local_mfcc_distance, limits.local_overlap_s)
-    chroma, mfcc, overlap = allowed
-    return (
-        block.chroma_distance <= chroma + _TOLERANCE
-        and block.mfcc_distance <= mfcc + _TOLERANCE
-        and block.overlap_s >= overlap - _TOLERANCE
+    return meets_rule(
+        segment,
+        chroma_distance=block.chroma_distance,
+        mfcc_distance=block.mfcc_distance,
+        overlap_s=block.overlap_s,
+        limits=limits,
     )
 
 
