@@ -54,9 +54,8 @@ class HttpDesk:
     """The job API of a server, by HTTP."""
 
     def __init__(self, base_url: str, *, token: str | None = None) -> None:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.base_url = base_url.rstrip("/")
-        self._client = httpx2.Client(base_url=self.base_url, headers=headers, timeout=TIMEOUT_S)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """POST the job; the answer is 200 with the stored job or 202 with the new one."""
@@ -73,14 +72,20 @@ class HttpDesk:
     def is_there(self) -> bool:
         """True when a Sametrack service answers, whatever it says to the question."""
         try:
-            answer = self._client.get(f"{JOBS_PATH}/none", timeout=1.0)
-            return "router" in answer.json()
+            return "router" in self._send("GET", f"{JOBS_PATH}/none", timeout_s=1.0).json()
         except (httpx2.HTTPError, ValueError):
             return False
 
+    def _send(
+        self, method: str, path: str, *, json: object = None, timeout_s: float = TIMEOUT_S
+    ) -> httpx2.Response:
+        """One connection per call, so that a desk is nothing that must be closed."""
+        with httpx2.Client(headers=self._headers, timeout=timeout_s) as client:
+            return client.request(method, f"{self.base_url}{path}", json=json)
+
     def _ask(self, method: str, path: str, *, json: object = None) -> Document:
         try:
-            answer = self._client.request(method, path, json=json)
+            answer = self._send(method, path, json=json)
             envelope = answer.json()
         except httpx2.HTTPError as error:
             raise UnreachableServiceError(
