@@ -82,6 +82,8 @@ def job_results(scan: ResourceParam[ScanSlot]) -> Result:
     """The result as one immutable document, which every later read serves from."""
     with scan.stage("job_results") as session:
         packed = pack_document(session.document)
+        session.finish_appends()  # the result comes last: who sees it finds everything behind it
         session.append("job_results", [conclude.result_row(session, packed)])
+        session.finish_appends()
         counts = {"dagster/row_count": 1, "size_bytes": len(packed)}
         return MaterializeResult(metadata={**counts, **session.stopwatch.seconds()})

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from pipelines.domain.titles import mentions
 
+OTHERS_AT_LEAST = 25
 SAME_MUSIC_SHARE = 0.6  # leaves room for other music ids however popular the id itself is
 
 
@@ -63,10 +64,14 @@ def choose_candidates(
 def choose_others(
     sightings: Iterable[Sighting], *, limit: int, pooled: Collection[str]
 ) -> tuple[Candidate, ...]:
-    """Choose among the posts that give no reason, most liked first, up to half of the room."""
+    """Choose among the posts that give no reason, most liked first: half of the room, or all of a
+    small one, because every further round costs its own requests and commits.
+    """
     fresh = [seen for seen in distinct(sightings) if seen.aweme_id not in pooled]
     room = max(0, limit - len(pooled))
-    return _candidates((_by_likes(fresh),), first_tier=3)[: math.ceil(room / 2)]
+    return _candidates((_by_likes(fresh),), first_tier=3)[
+        : min(room, max(math.ceil(room / 2), OTHERS_AT_LEAST))
+    ]
 
 
 def _candidates(tiers: tuple[list[Sighting], ...], *, first_tier: int) -> tuple[Candidate, ...]:

@@ -7,12 +7,14 @@ Titles are compared after folding case, width and punctuation. The title of a us
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 _BRACKETED = re.compile(r"[(（\[【].*?[)）\]】]")
 _USER_SOUND = re.compile(r"^@.*(创作的原声|original sound)", re.IGNORECASE | re.DOTALL)
 MIN_TITLE_CHARS = 2
 
 
+@lru_cache(maxsize=20_000)  # a scan asks about the same captions in every round
 def folded(text: str) -> str:
     """Letters and digits of `text` only, width and case folded."""
     plain = unicodedata.normalize("NFKC", text).casefold()

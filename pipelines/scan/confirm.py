@@ -43,6 +43,7 @@ def confirm_videos(session: ScanSession) -> None:
         _run_rounds(session)
     finally:
         session.run(finish_cutting(session))
+        session.finish_appends()
     _settle_outcomes(session)
 
 

@@ -114,10 +114,10 @@ def _sound_row(
 
 
 def write_sounds(session: ScanSession) -> None:
-    """Append the sounds measured since the last call, in one commit."""
+    """Append the sounds measured since the last call, in one commit beside the scan."""
     rows, session.findings.sound_rows = session.findings.sound_rows, []
     if rows:
-        session.runtime.lake.append("raw.sounds", rows, job_id=session.job.job_id)
+        session.append_later("raw.sounds", rows)
 
 
 def representatives(session: ScanSession, works: Sequence[Video]) -> tuple[Video, ...]:

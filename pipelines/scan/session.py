@@ -8,6 +8,7 @@ deciding (`pipelines/domain`), reading and listening (the sibling modules).
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -104,6 +105,8 @@ class ScanSession:
         self._saved_at = self._looked_at = self._begun_at = time.monotonic()
         self._cancelled = False
         self._runner = asyncio.Runner()
+        self._writer = ThreadPoolExecutor(max_workers=4)  # one table each, so commits may overlap
+        self._appends: list[Future[None]] = []
         self._stack = AsyncExitStack()
 
     def __enter__(self) -> Self:
@@ -119,6 +122,7 @@ class ScanSession:
             self.run(self._stack.aclose())
         finally:
             self._runner.close()
+            self._writer.shutdown()
             self.save_progress()
 
     def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
@@ -130,10 +134,25 @@ class ScanSession:
         """Where the API shows this job."""
         return f"/api/v1/vidplat/app/v3/music_collection_jobs/{self.job.job_id}"
 
+    def append_later(self, name: str, rows: list[dict[str, object]]) -> None:
+        """Append to a table while the scan goes on; `finish_appends` waits and raises."""
+        write = self.runtime.lake.append
+        self._appends.append(self._writer.submit(write, name, rows, job_id=self.job.job_id))
+
+    def finish_appends(self) -> None:
+        """Wait for what was to be appended later.
+
+        Raises:
+            WarehouseError: It could not be kept.
+        """
+        waiting, self._appends = self._appends, []
+        for write in waiting:
+            write.result()
+
     def append(self, noun: str, rows: list[dict[str, object]]) -> None:
-        """Append rows to a mart in one commit; no rows, no commit."""
+        """Append rows to a mart in one commit, beside the scan; no rows, no commit."""
         if rows:
-            self.runtime.lake.append(f"marts.{noun}", rows, job_id=self.job.job_id)
+            self.append_later(f"marts.{noun}", rows)
 
     def is_cancelled(self) -> bool:
         """True once cancelling was asked for; the control store is looked at rarely."""

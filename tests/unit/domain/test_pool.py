@@ -51,9 +51,15 @@ def test_a_post_that_names_nothing_waits() -> None:
 
 
 def test_others_take_half_of_the_room_most_liked_first() -> None:
+    others = [seen(f"o{n}", digg=n) for n in range(100)]
+    picked = choose_others(others, limit=102, pooled=("a", "b"))
+    assert [entry.sighting.aweme_id for entry in picked] == [f"o{n}" for n in range(99, 49, -1)]
+
+
+def test_others_take_all_of_a_small_room() -> None:
     others = [seen(f"o{n}", digg=n) for n in range(10)]
     picked = choose_others(others, limit=10, pooled=("a", "b"))
-    assert [entry.sighting.aweme_id for entry in picked] == ["o9", "o8", "o7", "o6"]
+    assert [entry.sighting.aweme_id for entry in picked] == [f"o{n}" for n in range(9, 1, -1)]
 
 
 def test_a_same_music_sighting_replaces_another_of_the_same_video() -> None:
