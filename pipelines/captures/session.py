@@ -21,7 +21,7 @@ from pipelines.domain.errors import (
 )
 from pipelines.domain.inputs import MusicInput, read_music_input
 from pipelines.domain.records import Account, Track, UnavailableVideo, VideoDetail, VideoPage
-from pipelines.upstream.providers import MusicProvider
+from pipelines.upstream.providers import Provider
 from pipelines.upstream.reading import Reading, SoundFile
 from pipelines.upstream.trail import open_trail
 from warehouse.control import ControlStore
@@ -48,7 +48,7 @@ class Captures:
     def __init__(
         self,
         *,
-        provider: MusicProvider,
+        provider: Provider,
         lake: Lake,
         engine: Engine,
         control: ControlStore,

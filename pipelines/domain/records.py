@@ -164,3 +164,16 @@ class VideoPage:
     videos: tuple[Video, ...]
     cursor: int | None
     has_more: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HashtagInfo:
+    """One observation of one hashtag. `Hashtag` is the mention of one in a work."""
+
+    ch_id: str
+    surface: str
+    observed_at: datetime
+    name: str | None = None
+    user_count: int | None = None
+    view_count: int | None = None
+    is_exact: bool = True

@@ -10,20 +10,20 @@ from pipelines.settings import Settings
 from pipelines.upstream.http import GuestClient, HttpLimits
 from pipelines.upstream.politeness import HostBook, Turns
 from pipelines.upstream.profiles import Profile
-from pipelines.upstream.providers.protocol import MusicProvider
+from pipelines.upstream.providers.protocol import Provider
 from pipelines.upstream.providers.vidplat_public import VidplatPublic
 
 __all__ = [
-    "MusicProvider",
+    "Provider",
     "build_music_provider",
     "music_provider_name",
     "supported_music_providers",
 ]
 
-Build = Callable[[str, GuestClient], MusicProvider]
+Build = Callable[[str, GuestClient], Provider]
 
 
-def _public(name: str, client: GuestClient) -> MusicProvider:
+def _public(name: str, client: GuestClient) -> Provider:
     return VidplatPublic(client, name=name)
 
 
@@ -58,7 +58,7 @@ def build_music_provider(
     *,
     control: HostBook,
     limits: HttpLimits | None = None,
-) -> MusicProvider:
+) -> Provider:
     """The source that the settings choose, with a client of its own; close it after use.
 
     Raises:

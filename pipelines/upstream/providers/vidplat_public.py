@@ -11,10 +11,19 @@ from pipelines.domain.errors import (
     EmptyAnswerError,
     InvalidMusicInputError,
     PageWithoutDataError,
+    ProviderUnsupportedError,
     StructureChangedError,
     SubstitutionError,
 )
-from pipelines.domain.records import Account, Track, UnavailableVideo, VideoDetail, VideoPage
+from pipelines.domain.records import (
+    Account,
+    HashtagInfo,
+    Track,
+    UnavailableVideo,
+    VideoDetail,
+    VideoPage,
+)
+from pipelines.domain.search import SearchPage, SearchPlace
 from pipelines.upstream.http import Ask, GuestClient
 from pipelines.upstream.media import download_sound
 from pipelines.upstream.reading import Reading, SoundFile
@@ -104,6 +113,18 @@ class VidplatPublic:
             except WITHHELD:
                 found = await second(aweme_id)
         return with_requests(found, trail.request_count)
+
+    async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
+        """Not read yet."""
+        raise _not_read(f"hashtag {ch_id}")
+
+    async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
+        """Not read yet."""
+        raise _not_read(f"hashtag {ch_id} from {cursor}")
+
+    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+        """Not read yet."""
+        raise _not_read(f"search for {term} from {place.cursor}")
 
     async def resolve_link(self, url: str) -> LinkTarget:
         """Follow a short link as far as the first address that names something."""
@@ -202,3 +223,7 @@ def _dead_link(answer: Answer) -> InvalidMusicInputError:
         dead.__cause__ = error
         return dead
     return InvalidMusicInputError("the short link leads to no track and no video", hint=_GIVE)
+
+
+def _not_read(what: str) -> ProviderUnsupportedError:
+    return ProviderUnsupportedError(f"the {what} cannot be read in this release")
