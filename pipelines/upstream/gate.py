@@ -76,8 +76,8 @@ def read_address(text: str) -> Address | None:
 def check_address(text: str, *, allowed: Iterable[str], profile: Profile, surface: str) -> Address:
     """Let an address through or refuse it.
 
-    Plain http is raised to https where the profile speaks https. A missing port means the
-    profile's port.
+    Plain http is raised to https where the profile speaks https to the host. A missing port means
+    the host's port in the profile.
 
     Raises:
         SubstitutionError: The address is malformed, or leads off the allow-list.
@@ -91,18 +91,19 @@ def check_address(text: str, *, allowed: Iterable[str], profile: Profile, surfac
             surface=surface,
             reason="foreign_host",
         )
+    scheme, port = profile.scheme_of(address.host), profile.port_of(address.host)
     is_standard = address.port == {"http": 80, "https": 443}[address.scheme]
-    if not is_standard and address.port != profile.port:
+    if not is_standard and address.port != port:
         raise SubstitutionError(
             f"the address names port {address.port}", surface=surface, reason="odd_port"
         )
-    if address.scheme != profile.scheme and profile.scheme == "http":
+    if address.scheme != scheme and scheme == "http":
         raise SubstitutionError(
             "the address asks for https where the profile speaks http",
             surface=surface,
             reason="odd_scheme",
         )
-    return Address(profile.scheme, address.host, profile.port, address.target)
+    return Address(scheme, address.host, port, address.target)
 
 
 def is_public(address: IPAddress) -> bool:
@@ -156,7 +157,7 @@ class Dialler:
 
     async def _look_up(self, host: str, surface: str) -> list[str]:
         try:
-            found = await self._resolve(host, self._profile.port)
+            found = await self._resolve(host, self._profile.port_of(host))
         except OSError as exc:
             raise UnreachableError(
                 f"the name {host!r} could not be looked up", surface=surface

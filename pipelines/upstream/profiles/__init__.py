@@ -1,17 +1,21 @@
 """Platform profiles: the addresses, allow-lists and rates of one platform, as data.
 
-`public` holds the real hosts, `sandbox` the stand-in on loopback. Brand words of the platform are
-in `profiles/*.toml` and nowhere else in the code. What an address may be is decided in `gate.py`.
+`public` holds the real hosts, `sandbox` the stand-in on loopback. Brand words of the platform and
+of the chart are in `profiles/*.toml` and nowhere else in the code. What an address may be is
+decided in `gate.py`.
 """
 
 import ipaddress
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
+from pipelines.upstream.hosts import host_matches
 from pipelines.upstream.vidplat.links import LinkHosts, LinkTarget, find_target
 
 _FOLDER = Path(__file__).parent
@@ -29,11 +33,16 @@ class _Part(BaseModel):
 
 
 class Hosts(_Part):
-    """Where our own requests start."""
+    """Where our own requests start. `plain` hosts are asked by http where the rest is https."""
 
     web: Host
     share: Host
     short: tuple[Host, ...]
+    chart: Host
+    chart_mobile: Host
+    chart_web: Host
+    chart_old: Host
+    plain: tuple[Host, ...] = ()
 
 
 class Links(_Part):
@@ -42,6 +51,7 @@ class Links(_Part):
     share: tuple[HostRule, ...]
     redirect: tuple[HostRule, ...]
     region: tuple[HostRule, ...] = ()
+    chart: tuple[HostRule, ...]
 
 
 class Media(_Part):
@@ -54,14 +64,54 @@ class Paths(_Part):
     """Paths of the surfaces. The names of the fields are the names of the surfaces."""
 
     video_page: UrlPath
+    note_page: UrlPath
+    slides_page: UrlPath
     slides_info: UrlPath
     user_info: UrlPath
     user_posts: UrlPath
     user_page: UrlPath
     music_info: UrlPath
     music_list: UrlPath
+    music_page: UrlPath
+    hashtag_info: UrlPath
+    hashtag_list: UrlPath
+    hashtag_page: UrlPath
+    search_page: UrlPath
+    search_stream: UrlPath
+    search_single: UrlPath
+    web_video_page: UrlPath
+    web_detail: UrlPath
     public_video: UrlPath
     public_music: UrlPath
+    chart_issues: UrlPath
+    chart_songs: UrlPath
+    chart_latest: UrlPath
+    chart_html: UrlPath
+    chart_html_old: UrlPath
+
+
+_HOST_OF: Mapping[str, str] = {
+    "search_page": "web",
+    "search_stream": "web",
+    "search_single": "web",
+    "web_video_page": "web",
+    "web_detail": "web",
+    "public_video": "web",
+    "public_music": "web",
+    "chart_issues": "chart",
+    "chart_songs": "chart",
+    "chart_latest": "chart_mobile",
+    "chart_html": "chart_web",
+    "chart_html_old": "chart_old",
+}
+"""Which field of `Hosts` serves a surface; every other surface is on the share host."""
+
+
+class Chart(_Part):
+    """Which chart is read: its id, and the client version that its song list wants to hear of."""
+
+    rank_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
+    song_version: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
 
 
 class Rate(_Part):
@@ -77,8 +127,11 @@ class Markers(_Part):
 
     verification_title: tuple[str, ...]
     verification_body: tuple[str, ...]
+    verification_path: str
     forbidden_title: tuple[str, ...]
     gone_query: str
+    chart_denied: tuple[str, ...]
+    chart_unknown: tuple[str, ...]
 
 
 class Profile(_Part):
@@ -93,7 +146,9 @@ class Profile(_Part):
     media: Media
     paths: Paths
     pins: dict[HostRule, ipaddress.IPv4Address | ipaddress.IPv6Address] = {}
+    chart: Chart
     rate: Rate
+    chart_rate: Rate
     markers: Markers
     port: int = Field(443, ge=1, le=65535)
 
@@ -102,17 +157,33 @@ class Profile(_Part):
         """Only the stand-in platform is on this machine."""
         return self.name == "sandbox"
 
+    def for_chart(self) -> "Profile":
+        """The same profile for a client that asks the chart alone, at the chart's own rate."""
+        return self.model_copy(update={"rate": self.chart_rate})
+
+    def host_of(self, surface: str) -> str:
+        """The host that serves a surface."""
+        host: str = getattr(self.hosts, _HOST_OF.get(surface, "share"))
+        return host
+
     def address(self, surface: str, **ids: str) -> str:
-        """The address of a surface on the share host; `ids` fill in its path."""
-        return self._at(self.hosts.share, surface, ids)
+        """The address of a surface on its host; `ids` fill in its path, quoted."""
+        host = self.host_of(surface)
+        path: str = getattr(self.paths, surface)
+        filled = path.format(**{name: quote(value, safe="") for name, value in ids.items()})
+        return f"{self.scheme_of(host)}://{host}{self._port_suffix(host)}{filled}"
 
     def public_address(self, surface: str, **ids: str) -> str:
         """A link for people, on the desktop host."""
-        return self._at(self.hosts.web, surface, ids)
+        return self.address(surface, **ids)
 
-    def _at(self, host: str, surface: str, ids: dict[str, str]) -> str:
-        path: str = getattr(self.paths, surface)
-        return f"{self.scheme}://{host}{self._port_suffix}{path.format(**ids)}"
+    def scheme_of(self, host: str) -> Literal["http", "https"]:
+        """How a host is asked."""
+        return "http" if host_matches(host, self.hosts.plain) else self.scheme
+
+    def port_of(self, host: str) -> int:
+        """Where a host listens."""
+        return 80 if self.scheme_of(host) != self.scheme else self.port
 
     @property
     def link_hosts(self) -> LinkHosts:
@@ -128,10 +199,10 @@ class Profile(_Part):
         """The first link of this platform in a text; None when there is none."""
         return find_target(text, self.link_hosts)
 
-    @property
-    def _port_suffix(self) -> str:
-        standard = {"http": 80, "https": 443}[self.scheme]
-        return "" if self.port == standard else f":{self.port}"
+    def _port_suffix(self, host: str) -> str:
+        standard = {"http": 80, "https": 443}[self.scheme_of(host)]
+        port = self.port_of(host)
+        return "" if port == standard else f":{port}"
 
 
 def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> Profile:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
-from pipelines.upstream.profiles import KNOWN, load_profile
+from pipelines.upstream.profiles import KNOWN, Paths, load_profile
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  "])
@@ -67,3 +67,37 @@ def test_missing_file_is_named_without_its_folder(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         load_profile(tmp_path / "nowhere.toml", sandbox_port=8790)
     assert str(tmp_path) not in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("surface", "ids", "address"),
+    [
+        ("hashtag_info", {}, "http://share.vidplat.localhost:8790/web/api/v2/challenge/info/"),
+        ("search_page", {"term": "晚风 live"}, "/search/%E6%99%9A%E9%A3%8E%20live"),
+        ("search_page", {"term": "../a?b"}, "/search/..%2Fa%3Fb"),
+        ("search_stream", {}, "http://www.vidplat.localhost:8790/aweme/v1/web/general/search"),
+        ("chart_songs", {}, "http://chart.chartsrc.localhost:8790/api/v3/rank/song"),
+        ("chart_latest", {}, "http://m.chartsrc.localhost:8790/rank/info/"),
+        ("chart_html", {"page": "1", "rank_id": "8888"}, "/yy/rank/home/1-8888.html"),
+    ],
+)
+def test_each_surface_is_asked_on_its_own_host(
+    surface: str, ids: dict[str, str], address: str
+) -> None:
+    sandbox = load_profile("sandbox", sandbox_port=8790)
+    assert address in sandbox.address(surface, **ids)
+
+
+def test_every_surface_has_a_host_in_every_profile() -> None:
+    for name in KNOWN:
+        profile = load_profile(name, sandbox_port=8790)
+        assert all(profile.host_of(surface) for surface in Paths.model_fields)
+
+
+def test_chart_has_a_rate_of_its_own_and_is_asked_plainly_where_it_must() -> None:
+    public = load_profile("public", sandbox_port=8790)
+    assert public.for_chart().rate == public.chart_rate
+    assert (public.chart_rate.per_second, public.rate.per_second) == (5.0, 2.0)
+    assert public.address("chart_issues").startswith("http://")
+    assert public.address("chart_latest").startswith("https://")
+    assert (public.port_of(public.hosts.chart), public.port_of(public.hosts.share)) == (80, 443)
