@@ -12,6 +12,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -25,7 +26,7 @@ from pipelines.definitions import LOCATION, build_definitions
 from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.jobs import Job
-from pipelines.domain.parameters import ScanParameters, scan_key, scan_parameters
+from pipelines.domain.parameters import fingerprint, scan_key, scan_parameters
 from pipelines.logs import configure_logging
 from pipelines.partitions import track_partition, tracks
 from pipelines.resources import ScanSlot
@@ -105,6 +106,7 @@ def run_scan(job_id: str) -> str:
     except SametrackError as fault:
         status, error = "failed", fault
     finish(runtime, job_id, status, error)
+    runtime.control.release_leases(job_id)
     for name in runtime.lake.crowded():
         runtime.lake.compact(name)
     return status
@@ -132,13 +134,21 @@ def _scan(process: RunProcess, job: Job) -> str:
     process.slot.error, process.slot.was_cancelled = None, False
     music_id = job.music_id or _resolve(runtime, job)
     parameters = scan_parameters(job.parameters)
-    key = scan_key(
-        music_id, runtime.world, runtime.settings.music_data_provider, ALGORITHM, parameters
-    )
+    provider = runtime.settings.music_data_provider
+    key = scan_key(music_id, runtime.world, provider, ALGORITHM, parameters)
     runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
-    if job.music_id is None and _is_served(runtime, job, music_id, key, parameters):
+    # A job that came as a link is known for what it is only now: the look that the API takes.
+    if job.music_id is None and serve_stored(runtime, job, key, parameters):
         return "completed"
-    with ScanSession(runtime, job, music_id=music_id) as session:
+    twin_key = fingerprint(music_id, runtime.world, provider, parameters)
+    is_cancelled = partial(runtime.control.is_cancel_requested, job.job_id)
+    if serve_from_twin(runtime, job, twin_key, cancelled=is_cancelled):
+        return "completed"
+    return _run(process, job, music_id)
+
+
+def _run(process: RunProcess, job: Job, music_id: str) -> str:
+    with ScanSession(process.runtime, job, music_id=music_id) as session:
         run = _create_run(process, job, music_id)
         session.on_canceling = lambda: process.instance.report_run_canceling(run)
         process.slot.session = session
@@ -148,18 +158,6 @@ def _scan(process: RunProcess, job: Job) -> str:
         finally:
             process.slot.session = None
     return _status(process, run)
-
-
-def _is_served(
-    runtime: Runtime, job: Job, music_id: str, key: str, parameters: ScanParameters
-) -> bool:
-    """True when the track that the link led to has a result that serves, or soon will."""
-    return serve_stored(runtime, job, key, parameters) or serve_from_twin(
-        runtime,
-        job,
-        music_id,
-        cancelled=lambda: runtime.control.is_cancel_requested(job.job_id),
-    )
 
 
 def _resolve(runtime: Runtime, job: Job) -> str:

@@ -18,7 +18,7 @@ from warehouse.documents import pack_document
 from warehouse.queries import read_result_document
 
 LOOK_EVERY_S = 0.25
-RUNNING_LOOKED_AT = 500
+LEASE_S = 24 * 3600.0  # longer than any scan; what ends a lease is the end of its job
 
 
 def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameters) -> bool:
@@ -36,23 +36,45 @@ def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameter
 
 
 def serve_from_twin(
-    runtime: Runtime, job: Job, music_id: str, *, cancelled: Callable[[], bool]
+    runtime: Runtime, job: Job, twin_key: str, *, cancelled: Callable[[], bool]
 ) -> bool:
-    """Wait for an older running job that asks for the same, and take its result.
+    """Wait for the job that scans the same already, and take its result.
 
-    Only an older one is waited for, so that two never wait for each other. False when there is
-    none, or when it ends without a result: then this job scans itself.
+    A lease decides which of two is "already": both may have learned at the same moment which
+    track their links lead to. A worker gives it back when the job has ended; one that was killed
+    cannot, so it is the holder's end that counts.
+    False: nobody scans it, so this job holds the lease and scans.
 
     Raises:
         RunCancelledError: Cancelling was asked for while waiting.
     """
-    twin = _older_twin(runtime, job, music_id)
+    control, lease = runtime.control, f"scan:{twin_key}"
+    while not control.acquire_lease(lease, job.job_id, LEASE_S):
+        holder = control.lease_holder(lease)
+        if holder is None:
+            continue
+        if _take_result(runtime, job, _ended(runtime, holder, cancelled)):
+            return True
+        control.release_lease(lease, holder)
+    return False
+
+
+def _ended(runtime: Runtime, job_id: str, cancelled: Callable[[], bool]) -> Job | None:
+    """The job when it has ended; None when it is gone from the store."""
+    twin = runtime.control.job(job_id)
     while twin is not None and twin.status not in FINAL:
         if cancelled():
             raise RunCancelledError("cancelling was asked for")
         time.sleep(LOOK_EVERY_S)
-        twin = runtime.control.job(twin.job_id)
-    if twin is None or twin.status != "completed":
+        twin = runtime.control.job(job_id)
+    return twin
+
+
+def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:
+    """Take the twin's result; False when it has none, or ended before this job was asked for."""
+    if twin is None or twin.status != "completed" or twin.finished_at is None:
+        return False
+    if twin.finished_at < job.created_at:
         return False
     runtime.engine.refresh()
     document = read_result_document(runtime.engine, twin.job_id)
@@ -60,19 +82,6 @@ def serve_from_twin(
         return False
     _copy(runtime, job, document)
     return True
-
-
-def _older_twin(runtime: Runtime, job: Job, music_id: str) -> Job | None:
-    for other in runtime.control.jobs(limit=RUNNING_LOOKED_AT, status="running"):
-        is_older = (other.created_at, other.job_id) < (job.created_at, job.job_id)
-        if is_older and other.music_id == music_id and _asks_the_same(other, job):
-            return other
-    return None
-
-
-def _asks_the_same(one: Job, other: Job) -> bool:
-    """Equal in everything but `refresh`, which joins a running scan."""
-    return {**one.parameters, "refresh": None} == {**other.parameters, "refresh": None}
 
 
 def _copy(runtime: Runtime, job: Job, document: Mapping[str, Any]) -> None:

@@ -45,6 +45,7 @@ class Stage:
     household: Household
     root: Path
     cache: Path
+    stack: ExitStack
     port: int = field(default_factory=find_port)
     settings: dict[str, str] = field(default_factory=dict)
     worker: Child | None = None
@@ -65,10 +66,11 @@ class Stage:
         self.worker = self._start("worker", [], **settings)
 
     def start_api(self) -> httpx2.Client:
-        """Start the API; returns a client of it."""
+        """Start the API; returns a client of it, closed with the stage."""
         port = find_port()
         self._start("serve", ["--port", str(port)])
         client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+        self.stack.callback(client.close)
 
         def is_up() -> bool:
             try:
@@ -189,7 +191,7 @@ def open_stage(root: Path, cache: Path) -> Iterator[Stage]:
     """An empty world; everything started in it is stopped again."""
     with ExitStack() as stack:
         household = stack.enter_context(Household(grace_s=3.0))
-        built = Stage(household=household, root=root, cache=cache)
+        built = Stage(household=household, root=root, cache=cache, stack=stack)
         stack.enter_context(closing(built.control))
         stack.enter_context(closing(built.engine))
         yield built

@@ -90,7 +90,7 @@ def _play(stage: DemoStage) -> Shown | int:
     job = desk.create(track["prose"], demo_parameters(track))
     say(f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}")
     with ScanDisplay() as display:
-        job = follow(desk, job, display, look=stage.look)
+        job = follow(desk, job, display, look=stage.look, held=stage.held)
     if job["status"] != "completed":
         return _unfinished(job, stage)
     works = to_true_works(stage.world(f"/_world/truth/{track['music_id']}"))

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
@@ -174,6 +174,10 @@ class Household:
             _wait_for_group(child, until)
             self._children.remove(child)
             self._tell(f"-{child.process.pid}")
+
+    def held(self) -> AbstractContextManager[None]:
+        """Let a block finish before a stop signal raises."""
+        return self._signals.held()
 
     def fallen(self) -> list[Child]:
         """Children that have ended by themselves."""

@@ -4,6 +4,7 @@ At a terminal it is one moving block; in a file or a pipe one line per stage.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -123,6 +124,7 @@ def follow(
     *,
     every_s: float = POLL_EVERY_S,
     look: Callable[[], None] = lambda: None,
+    held: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Document:
     """Poll a job until it has ended; the first Ctrl-C asks it to stop and waits for that.
 
@@ -132,6 +134,8 @@ def follow(
         watch: Told about every look.
         every_s: Seconds between two looks.
         look: Called at each look, for example to see that the worker still lives.
+        held: Keeps a stop signal back while a look is taken, so that it raises in the pause. What
+            a signal raises inside a finalizer or a callback of a library would be lost.
 
     Raises:
         Interrupted: A second stop signal came.
@@ -139,18 +143,21 @@ def follow(
     asked_to_stop = False
     while True:
         try:
-            watch.update(job)
-            if job["status"] in FINAL:
-                return job
-            look()
+            with held():
+                watch.update(job)
+                if job["status"] in FINAL:
+                    return job
+                look()
             sleep(every_s)
-            job = desk.job(job["job_id"])
+            with held():
+                job = desk.job(job["job_id"])
         except (Interrupted, KeyboardInterrupt):
             if asked_to_stop:
                 raise
             asked_to_stop = True
-            say("[yellow]stopping[/]: asked the job to end at its next safe point")
-            job = desk.cancel(job["job_id"])
+            with held():
+                say("[yellow]stopping[/]: asked the job to end at its next safe point")
+                job = desk.cancel(job["job_id"])
 
 
 def _left(progress: dict[str, Any]) -> str:

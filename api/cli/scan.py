@@ -63,7 +63,7 @@ def scan(text: _Input, *, as_json: _Json = False, api: _Api = None, **given: Any
 def _watch(desk: JobDesk, job: Document, *, is_local: bool) -> Document:
     say(f"job [bold]{safe(job['job_id'])}[/]")
     with (
-        StopSignals(),
+        StopSignals() as signals,
         _worker() if is_local else nullcontext() as worker,
         ScanDisplay() as display,
     ):
@@ -75,7 +75,7 @@ def _watch(desk: JobDesk, job: Document, *, is_local: bool) -> Document:
                     hint="run `sametrack worker` to see what it says",
                 )
 
-        return follow(desk, job, display, look=look)
+        return follow(desk, job, display, look=look, held=(worker or signals).held)
 
 
 def _show(job: Document, *, as_json: bool) -> int:

@@ -41,6 +41,7 @@ class DemoStage:
     ) -> None:
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
         self._household = household
+        self.held = household.held
         self._home = home
         self._cache = cache.resolve()
         self._seed, self._size = seed, size

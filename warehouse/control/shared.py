@@ -47,10 +47,23 @@ class SharedRows:
             )
             return connection.execute(taken.returning(LEASES.c.name)).first() is not None
 
+    def lease_holder(self, name: str) -> str | None:
+        """Who holds `name` now; None when nobody does."""
+        query = select(LEASES.c.owner).where(
+            LEASES.c.name == name, LEASES.c.expires_at > self._database.now()
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query).scalar()
+
     def release_lease(self, name: str, owner: str) -> None:
         """Give a lease back; somebody else's stays."""
         with self._database.writing() as connection:
             connection.execute(delete(LEASES).where(LEASES.c.name == name, LEASES.c.owner == owner))
+
+    def release_leases(self, owner: str) -> None:
+        """Give back everything that an owner holds."""
+        with self._database.writing() as connection:
+            connection.execute(delete(LEASES).where(LEASES.c.owner == owner))
 
     def next_sequence(self, surface: str, entity_id: str) -> int:
         """The number of the next capture of an entity on a surface, from 1, never given twice."""

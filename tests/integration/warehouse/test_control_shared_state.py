@@ -61,6 +61,23 @@ def test_lease_is_released_by_its_holder_only(control: ControlStore) -> None:
     assert control.acquire_lease("music:1", "b", 10)
 
 
+def test_lease_names_its_holder_until_it_ends(control: ControlStore, times: Times) -> None:
+    assert control.lease_holder("music:1") is None
+    control.acquire_lease("music:1", "a", 10)
+    assert control.lease_holder("music:1") == "a"
+    times.now += timedelta(seconds=10)
+    assert control.lease_holder("music:1") is None
+
+
+def test_an_owner_gives_back_all_its_leases_at_once(control: ControlStore) -> None:
+    control.acquire_lease("music:1", "a", 10)
+    control.acquire_lease("music:2", "a", 10)
+    control.acquire_lease("music:3", "b", 10)
+    control.release_leases("a")
+    holders = [control.lease_holder(f"music:{number}") for number in (1, 2, 3)]
+    assert holders == [None, None, "b"]
+
+
 def test_sequences_count_each_surface_and_entity_from_one(control: ControlStore) -> None:
     asked = [("list", "1"), ("list", "1"), ("list", "2"), ("posts", "1"), ("list", "1")]
     assert [control.next_sequence(*key) for key in asked] == [1, 2, 1, 1, 3]

@@ -1,0 +1,117 @@
+"""Jobs that learn at the same moment that they ask for the same scan."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from pipelines.domain.errors import RunCancelledError
+from pipelines.domain.jobs import Job
+from pipelines.stored import serve_from_twin
+from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.documents import pack_document
+from warehouse.engine import Engine
+from warehouse.home import open_home
+from warehouse.lake import Lake, open_lake
+from warehouse.queries import read_result_document
+
+KEPT = timedelta(days=1)
+DOCUMENT = {"music_id": "1", "confirmed_count": 7, "algorithm": "test"}
+
+
+@dataclass(slots=True)
+class Stores:
+    """The part of a runtime that serving from a twin needs, and the life of a job in it."""
+
+    control: ControlStore
+    lake: Lake
+    engine: Engine
+
+    def running_job(self, link: str) -> Job:
+        new = NewJob(
+            kind="scan", input=link, target=link, music_id=None, parameters={},
+            fingerprint=link, scan_key=None, origin="cli", priority=100,
+        )  # fmt: skip
+        self.control.create_or_join(new)
+        job = self.control.claim("worker")
+        assert job is not None
+        return job
+
+    def complete(self, job: Job) -> None:
+        row = {"job_id": job.job_id, "document": pack_document(DOCUMENT), **DOCUMENT}
+        self.lake.append("marts.job_results", [row], job_id=job.job_id)
+        self.end(job, "completed")
+
+    def end(self, job: Job, status: Any) -> None:
+        self.control.finish(job.job_id, status, expires_at=datetime.now(UTC) + KEPT)
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[Any]:
+    home = open_home(tmp_path, "sandbox")
+    lake = open_lake(home.lake_url, world="sandbox")
+    with (
+        closing(open_control(home.control_url, world="sandbox")) as control,
+        closing(Engine(lake)) as engine,
+    ):
+        yield Stores(control, lake, engine)
+
+
+def never() -> bool:
+    return False
+
+
+def test_of_many_at_once_one_scans_and_all_have_its_result(stores: Any) -> None:
+    jobs = [stores.running_job(f"link {number}") for number in range(6)]
+    start = Barrier(len(jobs))
+
+    def run(job: Job) -> bool:
+        start.wait()
+        served = serve_from_twin(stores, job, "twin", cancelled=never)
+        if served:
+            stores.end(job, "completed")
+        else:
+            stores.complete(job)
+        return served
+
+    with ThreadPoolExecutor(len(jobs)) as threads:
+        served = list(threads.map(run, jobs))
+    assert served.count(False) == 1
+    stores.engine.refresh()
+    documents = [read_result_document(stores.engine, job.job_id) for job in jobs]
+    assert documents == [DOCUMENT] * len(jobs)
+
+
+def test_when_the_one_that_scans_fails_another_scans(stores: Any) -> None:
+    first, second = stores.running_job("a"), stores.running_job("b")
+    assert not serve_from_twin(stores, first, "twin", cancelled=never)
+    stores.end(first, "failed")
+    assert not serve_from_twin(stores, second, "twin", cancelled=never)
+    assert stores.control.lease_holder("scan:twin") == second.job_id
+
+
+def test_a_result_from_before_the_question_is_not_taken_as_a_twins(stores: Any) -> None:
+    first = stores.running_job("a")
+    assert not serve_from_twin(stores, first, "twin", cancelled=never)
+    stores.complete(first)
+    later = stores.running_job("b")
+    assert not serve_from_twin(stores, later, "twin", cancelled=never)
+
+
+def test_waiting_for_a_twin_can_be_cancelled(stores: Any) -> None:
+    first, second = stores.running_job("a"), stores.running_job("b")
+    assert not serve_from_twin(stores, first, "twin", cancelled=never)
+    with pytest.raises(RunCancelledError):
+        serve_from_twin(stores, second, "twin", cancelled=lambda: True)
+
+
+def test_scans_of_different_things_do_not_wait_for_each_other(stores: Any) -> None:
+    first, second = stores.running_job("a"), stores.running_job("b")
+    assert not serve_from_twin(stores, first, "one", cancelled=never)
+    assert not serve_from_twin(stores, second, "other", cancelled=never)
