@@ -6,13 +6,13 @@ column) and Arrow drops unknown keys, so the check is ours. Pure.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from numbers import Integral, Real
 
 import pyarrow as pa
 
 from pipelines.domain.errors import ContractBrokenError
-from warehouse.tables import BYTES, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Column, Table
+from warehouse.tables import BYTES, DATE, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Column, Table
 
 
 def to_arrow(
@@ -78,6 +78,7 @@ _FITS: dict[pa.DataType, Callable[[object], bool]] = {
     REAL: _is_real,
     FLAG: lambda value: isinstance(value, bool),
     TIME: _is_time,
+    DATE: lambda value: isinstance(value, date) and not isinstance(value, datetime),
     BYTES: lambda value: isinstance(value, bytes),
     TEXTS: _is_texts,
 }

@@ -19,7 +19,7 @@ import pyarrow as pa
 from pipelines.domain.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.lake import Lake, Listing
 from warehouse.rim import translated
-from warehouse.tables import BYTES, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Table
+from warehouse.tables import BYTES, DATE, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Table
 
 RELIST_AFTER_S = 0.2
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
@@ -30,6 +30,7 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     REAL: "double",
     FLAG: "boolean",
     TIME: "timestamptz",
+    DATE: "date",
     BYTES: "blob",
     TEXTS: "varchar[]",
 }

@@ -1,6 +1,6 @@
 """Rows are checked against their table before anything is written."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +8,19 @@ import pytest
 
 from pipelines.domain.errors import ContractBrokenError
 from warehouse.contract import to_arrow
-from warehouse.tables import BYTES, FLAG, REAL, TABLES, TEXT, TEXTS, TIME, WHOLE, Column, Table
+from warehouse.tables import (
+    BYTES,
+    DATE,
+    FLAG,
+    REAL,
+    TABLES,
+    TEXT,
+    TEXTS,
+    TIME,
+    WHOLE,
+    Column,
+    Table,
+)
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 EVERYTHING = Table(
@@ -21,6 +33,7 @@ EVERYTHING = Table(
         Column("real", REAL, "seconds"),
         Column("flag", FLAG, "yes or no"),
         Column("time", TIME, "when"),
+        Column("date", DATE, "day"),
         Column("bytes", BYTES, "body"),
         Column("texts", TEXTS, "words"),
         Column("committed_at", TIME, "when written", required=True),
@@ -32,6 +45,7 @@ FULL: dict[str, object] = {
     "real": 0.5,
     "flag": True,
     "time": NOW,
+    "date": date(2026, 11, 1),
     "bytes": b"a",
     "texts": ["a"],
 }
@@ -69,6 +83,8 @@ def test_row_that_brings_its_own_commit_time_keeps_it() -> None:
         ("time", datetime(2026, 1, 1)),  # noqa: DTZ001  # the naive time is the point
         ("time", 1_700_000_000),
         ("time", "2026-01-01T00:00:00Z"),
+        ("date", NOW),
+        ("date", "2026-11-01"),
         ("bytes", "a"),
         ("texts", "ab"),
         ("texts", [1]),
@@ -108,6 +124,7 @@ def test_every_table_of_the_contract_is_sound(table: Table) -> None:
         REAL,
         FLAG,
         TIME,
+        DATE,
         BYTES,
         TEXTS,
     }

@@ -1,0 +1,38 @@
+"""The data contract: every table of the lake, what one row of it is, its key and its columns.
+
+The data dictionary, the asset checks and the engine's views are derived from `TABLES`. A later
+column is added at the end with the table's `version` raised: opening a store adds it.
+"""
+
+from warehouse.tables.column import (
+    BYTES,
+    DATE,
+    FLAG,
+    REAL,
+    TEXT,
+    TEXTS,
+    TIME,
+    WHOLE,
+    Column,
+    Table,
+)
+from warehouse.tables.marts import MARTS
+from warehouse.tables.raw import RAW
+
+__all__ = [
+    "BYTES",
+    "BY_NAME",
+    "DATE",
+    "FLAG",
+    "REAL",
+    "TABLES",
+    "TEXT",
+    "TEXTS",
+    "TIME",
+    "WHOLE",
+    "Column",
+    "Table",
+]
+
+TABLES: tuple[Table, ...] = (*RAW, *MARTS)
+BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}

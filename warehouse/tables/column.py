@@ -1,0 +1,72 @@
+"""What a table of the lake is made of: column types, columns, and those that many tables share.
+
+Ids are text; times are `timestamp[us, UTC]`; a column is nullable unless it is required.
+"""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+TEXT = pa.string()
+WHOLE = pa.int64()
+REAL = pa.float64()
+FLAG = pa.bool_()
+TIME = pa.timestamp("us", tz="UTC")
+DATE = pa.date32()
+BYTES = pa.binary()
+TEXTS = pa.list_(pa.string())
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: `meaning` gives the unit where there is one."""
+
+    name: str
+    type: pa.DataType
+    meaning: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of the lake. `name` is `layer.noun`, the same word for asset, SQL and folder."""
+
+    name: str
+    row: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    version: int = 1
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema that every appended row must fit."""
+        return pa.schema(
+            [
+                pa.field(column.name, column.type, nullable=not column.required)
+                for column in self.columns
+            ]
+        )
+
+    @property
+    def folder(self) -> str:
+        """Where the table lies below the lake's root: `layer/noun`."""
+        return self.name.replace(".", "/")
+
+
+def must(name: str, type_: pa.DataType, meaning: str) -> Column:
+    """A column that is never null."""
+    return Column(name, type_, meaning, required=True)
+
+
+def may(name: str, type_: pa.DataType, meaning: str) -> Column:
+    """A column that is null where the value is unknown."""
+    return Column(name, type_, meaning)
+
+
+JOB = may("job_id", TEXT, "job that caused the row; null for a single request")
+OBSERVED = must("observed_at", TIME, "when the platform showed it")
+SURFACE = must("surface", TEXT, "surface that showed it")
+COMMITTED = must("committed_at", TIME, "when the row was written; `as of` reads filter on it")
+CAPTURE = may("capture_id", TEXT, "capture that read it")
+PROVIDER = must("data_provider", TEXT, "provider that read it")
+ALGORITHM = must("algorithm", TEXT, "verification algorithm and version")
