@@ -22,7 +22,8 @@ from pipelines.desk import ScanDesk
 from pipelines.domain.errors import ProfileNotChosenError
 from pipelines.logs import configure_logging
 from pipelines.open_desk import build_desk
-from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.upstream.profiles import Profile
+from pipelines.upstream.providers import choose_profile
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.excerpts import open_excerpts
@@ -59,7 +60,7 @@ def open_doors(settings: ApiSettings) -> Iterator[Doors]:
     """Open the stores of the chosen profile, if one is chosen."""
     with ExitStack() as stack:
         try:
-            profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+            profile = choose_profile(settings)
         except ProfileNotChosenError as error:
             reason = error.detail
             yield Doors(None, Readiness({"profile": lambda: reason}))

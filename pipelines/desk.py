@@ -25,6 +25,7 @@ from pipelines.domain.inputs import MusicInput, Target, read_music_input
 from pipelines.domain.jobs import PRIORITY_PEOPLE, Job, JobStatus, Origin
 from pipelines.domain.parameters import ScanParameters, fingerprint, scan_key
 from pipelines.domain.results import serves
+from pipelines.domain.worlds import is_demo_world
 from warehouse.control import Link, NewJob
 
 SCAN = "scan"
@@ -66,7 +67,7 @@ class World:
     @property
     def is_demo(self) -> bool:
         """True for everything that is not the public platform or the user's own files."""
-        return self.name not in {"public", "file"}
+        return is_demo_world(self.name)
 
 
 @dataclass(frozen=True, slots=True)

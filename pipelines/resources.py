@@ -9,7 +9,7 @@ from pipelines.domain.expansion import Confirmed
 from pipelines.open_desk import build_desk
 from pipelines.scan.session import ScanSession
 from pipelines.settings import Settings
-from pipelines.upstream.profiles import load_profile
+from pipelines.upstream.providers import choose_profile
 from warehouse.control import open_control
 from warehouse.engine import Engine
 from warehouse.home import open_home
@@ -28,7 +28,7 @@ class DeskResource:
             WarehouseError: A store cannot be opened.
         """
         settings = Settings()
-        profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+        profile = choose_profile(settings)
         home = open_home(settings.data_home, profile.name)
         with ExitStack() as stack:
             control = open_control(settings.control_url or home.control_url, world=home.world)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from pipelines.audio.listening import ListeningPool
 from pipelines.captures import Captures
+from pipelines.domain.worlds import is_demo_world
 from pipelines.settings import Settings
-from pipelines.upstream.profiles import Profile, load_profile
-from pipelines.upstream.providers import build_music_provider
+from pipelines.upstream.profiles import Profile
+from pipelines.upstream.providers import build_music_provider, choose_profile
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.excerpts import ExcerptFolder, open_excerpts
@@ -21,7 +22,7 @@ from warehouse.lake import Lake, open_lake
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Open stores and tools of one process. `world` is the profile or, without one, `mock`."""
+    """Open stores and tools of one process."""
 
     settings: Settings
     profile: Profile
@@ -34,13 +35,13 @@ class Runtime:
 
     @property
     def world(self) -> str:
-        """The world that this process works in; worlds never mix."""
+        """The profile, or the source that brings its own; worlds never mix."""
         return self.home.world
 
     @property
     def is_demo(self) -> bool:
         """True when what is observed here is invented, so that it can never be taken for real."""
-        return self.profile.is_demo
+        return is_demo_world(self.world)
 
     def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
         """The captures of one job; an async context manager."""
@@ -62,7 +63,7 @@ def open_runtime(settings: Settings, stack: ExitStack) -> Runtime:
         ProfileNotChosenError: No platform profile is chosen.
         WarehouseError: A store cannot be opened, belongs to another world or is too new.
     """
-    profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     control = open_control(settings.control_url or home.control_url, world=home.world)

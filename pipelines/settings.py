@@ -6,7 +6,7 @@ Values come from the environment or from `.env` in the working directory; names 
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DataProvider = Literal["vidplat-public", "browser-public", "mock", "file", "vidplat-web"]
@@ -21,6 +21,15 @@ class Settings(BaseSettings):
     profile: str | None = Field(None, description="platform profile: `public`, `sandbox` or a file")
     data_provider: DataProvider = Field("vidplat-public", description="source of users and posts")
     music_data_provider: MusicProvider = Field("public-graph", description="source of music scans")
+    public_fallback_to_mock: bool = Field(
+        False, description="answer with demo data where the public source says no"
+    )
+    mock_seed: int = Field(7, ge=0, description="which demo world `mock` invents")
+    mock_size: float = Field(0.3, ge=0.05, le=40, description="its size; 1 has 5,000 videos")
+    users_file: Path | None = Field(None, description="JSON file of the accounts of `file`")
+    videos_file: Path | None = Field(None, description="JSON file of the videos of `file`")
+    vidplat_cookie: SecretStr | None = Field(None, description="own cookie, `vidplat-web` alone")
+    chromium_path: Path | None = Field(None, description="browser of `browser-public`")
     data_home: Path = Field(Path("warehouse/data"), description="folder of all stores")
     control_url: str | None = Field(None, description="control store; default: SQLite in the home")
     lake_url: str | None = Field(None, description="lake root; default: a folder in the home")
@@ -35,3 +44,9 @@ class Settings(BaseSettings):
     sandbox_port: int = Field(8790, ge=1, le=65535, description="port of the stand-in platform")
     daily_request_budget: int = Field(20_000, ge=1, description="requests per host and day")
     min_free_disk_mb: int = Field(500, ge=0, description="below this no new work is taken")
+
+    @field_validator("users_file", "videos_file", "vidplat_cookie", "chromium_path", mode="before")
+    @classmethod
+    def _no_blank(cls, value: object) -> object:
+        """`NAME=` in a file means "none", not the working directory or an empty cookie."""
+        return None if isinstance(value, str) and not value.strip() else value

@@ -23,7 +23,7 @@ from pipelines.domain.endings import WORKER_GONE, lost_ending
 from pipelines.logs import configure_logging
 from pipelines.runs import open_instance, run_scan, warm
 from pipelines.settings import Settings
-from pipelines.upstream.profiles import load_profile
+from pipelines.upstream.providers import choose_profile
 from warehouse.control import ControlStore, open_control
 from warehouse.home import open_home
 
@@ -164,7 +164,7 @@ def run_worker(settings: Settings) -> int:
 
 
 def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
-    profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     runs = LocalRuns(settings)
     stack.callback(runs.close)

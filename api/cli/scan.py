@@ -99,6 +99,7 @@ def _show(job: Document, *, as_json: bool) -> int:
 def _desk(api: str | None) -> Iterator[tuple[JobDesk, bool]]:
     """The job API when named or running here, else the stores; True: we look after the worker."""
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
+    from pipelines.upstream.providers import has_world  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
     token = settings.own_api_token.get_secret_value() if settings.own_api_token else None
@@ -108,7 +109,7 @@ def _desk(api: str | None) -> Iterator[tuple[JobDesk, bool]]:
     if is_listening(settings.api_port):
         service = HttpDesk(f"http://127.0.0.1:{settings.api_port}", token=token)
         if service.is_there():
-            yield service, settings.profile is not None
+            yield service, has_world(settings)
             return
     from api.cli.store_desk import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
 
@@ -133,10 +134,10 @@ def _worker() -> Iterator[Household | None]:
 
 def _say_how_much(given: dict[str, object]) -> None:
     from pipelines.settings import Settings  # noqa: PLC0415 -- as above
-    from pipelines.upstream.profiles import load_profile  # noqa: PLC0415 -- as above
+    from pipelines.upstream.providers import choose_profile  # noqa: PLC0415 -- as above
 
     settings = Settings()
-    profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    profile = choose_profile(settings)
     values = {**given, "search_keywords": ()}
     estimate = estimate_scan(scan_parameters(values), requests_per_s=profile.rate.per_second)
     if estimate.is_large:

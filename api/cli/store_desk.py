@@ -17,7 +17,7 @@ from api.settings import ApiSettings
 from pipelines.desk import ScanDesk
 from pipelines.domain.documents import Document
 from pipelines.settings import Settings
-from pipelines.upstream.profiles import load_profile
+from pipelines.upstream.providers import choose_profile
 from warehouse.control import open_control
 from warehouse.home import open_home
 
@@ -68,14 +68,14 @@ def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
         ProfileNotChosenError: None is chosen.
         WarehouseError: A store cannot be opened.
     """
-    load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    choose_profile(settings)
     with open_desk(settings) as desk:
         yield StoreDesk(desk)
 
 
 def has_live_worker(settings: Settings) -> bool:
     """True when a worker of this world has said lately that it is alive."""
-    profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     control = open_control(settings.control_url or home.control_url, world=home.world)
     try:
@@ -86,5 +86,5 @@ def has_live_worker(settings: Settings) -> bool:
 
 def reports_dir(settings: Settings) -> Path:
     """Where the reports of the chosen profile's world lie."""
-    profile = load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    profile = choose_profile(settings)
     return open_home(settings.data_home, profile.name).reports_dir

@@ -7,13 +7,16 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from api.cli.processes import Household, Interrupted, Program, find_port, is_listening, sametrack
 from api.cli.supervisor import Service, Supervisor
 from api.cli.terminal import EXIT_INPUT, out, refuse, safe, say, show_error
+
+if TYPE_CHECKING:
+    from pipelines.settings import Settings
 
 DAGSTER_PORT = 8781
 PROJECT = Path(__file__).parents[2]
@@ -34,6 +37,7 @@ class Plan:
     """Where everything goes. `sandbox_port` None: the stand-in platform is not started."""
 
     profile: str
+    world: str
     api_host: str
     api_port: int
     dagster_port: int
@@ -99,16 +103,17 @@ def services(plan: Plan) -> list[Service]:
 
 def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float) -> Plan:
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
-    from pipelines.upstream.profiles import load_profile  # noqa: PLC0415 -- as above
+    from pipelines.upstream.providers import choose_profile  # noqa: PLC0415 -- as above
     from warehouse.home import open_home  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
-    choice = "sandbox" if sandbox else settings.profile or _offer_sandbox()
-    profile = load_profile(choice, sandbox_port=settings.sandbox_port)
+    choice = _choose(settings, sandbox=sandbox)
+    profile = choose_profile(settings.model_copy(update={"profile": choice}))
     home = open_home(settings.data_home, profile.name)
     starts_sandbox = profile.name == "sandbox" and not is_listening(settings.sandbox_port)
     plan = Plan(
         profile=choice,
+        world=profile.name,
         api_host=settings.api_host,
         api_port=settings.api_port,
         dagster_port=dagster_port or find_port(),
@@ -123,6 +128,21 @@ def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: f
     )
     _check_ports(plan)
     return plan
+
+
+def _choose(settings: "Settings", *, sandbox: bool) -> str:
+    """The profile to work with; empty where the source of the settings brings its own world."""
+    from pipelines.upstream.providers import has_world  # noqa: PLC0415 -- as above
+
+    without = settings.model_copy(update={"profile": None})
+    if sandbox and has_world(without):
+        refuse(
+            f"DATA_PROVIDER={settings.data_provider} never reads the stand-in platform",
+            hint="leave out --sandbox, or unset DATA_PROVIDER",
+        )
+    if sandbox:
+        return "sandbox"
+    return (settings.profile or "") if has_world(settings) else _offer_sandbox()
 
 
 def _offer_sandbox() -> str:
@@ -179,7 +199,7 @@ def _program(plan: Plan, name: str, command: list[str]) -> Program:
 
 def _announce(plan: Plan) -> None:
     host = "127.0.0.1" if plan.api_host in {"0.0.0.0", "::"} else plan.api_host  # noqa: S104 -- only compared
-    out.print(f"[bold green]ready[/] (profile {safe(plan.profile)})")
+    out.print(f"[bold green]ready[/] (profile {safe(plan.world)})")
     out.print(f"  service            http://{safe(host)}:{plan.api_port}  (reference: /docs)")
     out.print(f"  orchestrator's UI  http://127.0.0.1:{plan.dagster_port}")
     if plan.sandbox_port is not None:

@@ -236,7 +236,6 @@ def _settings(**values: Any) -> Settings:
     [
         {"music_data_provider": "mobileapp-guest"},
         {"music_data_provider": "browser-public"},
-        {"data_provider": "mock"},
     ],
 )
 def test_source_of_a_later_release_says_so(choice: dict[str, str], profile: Profile) -> None:
