@@ -1,22 +1,21 @@
 """Asking one surface of the platform: from the profile's address to a parsed reading.
 
 Every answer passes the classifier before and, where it held no data, after its parser. What to do
-about a refusal is the provider's to decide; only "once more" is known here.
+about a refusal is in `refusals.py`, and the provider's to do; only "once more" is done here.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from pipelines.domain.errors import EmptyAnswerError, PageWithoutDataError, StructureChangedError
+from pipelines.domain.errors import PageWithoutDataError, StructureChangedError, UpstreamError
 from pipelines.upstream.gate import read_address
 from pipelines.upstream.hosts import host_matches
 from pipelines.upstream.http import Ask, GuestClient
 from pipelines.upstream.reading import PARSER_VERSION, Reading
+from pipelines.upstream.refusals import Policy, allows
 from pipelines.upstream.trail import Answer, open_trail
 from pipelines.upstream.vidplat.negatives import Words, explain, refuse_answer
 from pipelines.upstream.vidplat.videos import Seen
-
-WITHHELD = (EmptyAnswerError, PageWithoutDataError)
 
 
 class Surfaces:
@@ -28,6 +27,7 @@ class Surfaces:
         self._words = Words(
             verification_title=self.profile.markers.verification_title,
             verification_body=self.profile.markers.verification_body,
+            verification_path=self.profile.markers.verification_path,
             forbidden_title=self.profile.markers.forbidden_title,
         )
 
@@ -59,16 +59,25 @@ class Surfaces:
         )
 
     def ends_at(self, target: str) -> bool:
-        """True for redirects that are answers themselves: "gone", and "not in your region"."""
+        """True for redirects that are answers: "gone", "not in your region", "verify yourself"."""
         address = read_address(target)
         return address is not None and (
             self.profile.markers.gone_query in address.target
+            or self.profile.markers.verification_path in address.path
             or host_matches(address.host, self.profile.links.region)
         )
 
     def is_gone(self, answer: Answer) -> bool:
         """True for the redirect that stands for a work now gone; it names an unrelated one."""
         return self.profile.markers.gone_query in (answer.location or "")
+
+    def refuse(self, answer: Answer) -> None:
+        """Stop at what the HTTP answer alone says.
+
+        Raises:
+            UpstreamError: By name.
+        """
+        refuse_answer(answer, self._words)
 
     async def read_twice[T](
         self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]
@@ -77,8 +86,8 @@ class Surfaces:
         with open_trail() as trail:
             try:
                 return await self.read(ask, entity_id, parse)
-            except WITHHELD as error:
-                if error.reason == "empty_detail":
+            except UpstreamError as error:
+                if not allows(error, Policy.ONCE_MORE):
                     raise
             found = await self.read(ask, entity_id, parse)
         return with_requests(found, trail.request_count)
@@ -92,7 +101,7 @@ class Surfaces:
         with open_trail() as trail:
             answer = await self.client.fetch(ask)
         if not self.is_gone(answer):
-            refuse_answer(answer)
+            self.refuse(answer)
         return Reading(
             surface=ask.surface,
             entity_id=entity_id,

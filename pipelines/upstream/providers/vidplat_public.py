@@ -14,6 +14,7 @@ from pipelines.domain.errors import (
     ProviderUnsupportedError,
     StructureChangedError,
     SubstitutionError,
+    UpstreamError,
 )
 from pipelines.domain.records import (
     Account,
@@ -27,7 +28,8 @@ from pipelines.domain.search import SearchPage, SearchPlace
 from pipelines.upstream.http import Ask, GuestClient
 from pipelines.upstream.media import download_sound
 from pipelines.upstream.reading import Reading, SoundFile
-from pipelines.upstream.surfaces import WITHHELD, Surfaces, with_requests
+from pipelines.upstream.refusals import Policy, allows
+from pipelines.upstream.surfaces import Surfaces, with_requests
 from pipelines.upstream.trail import Answer, open_trail
 from pipelines.upstream.vidplat.accounts import parse_user_info
 from pipelines.upstream.vidplat.links import LinkTarget
@@ -38,7 +40,6 @@ from pipelines.upstream.vidplat.lists import (
     parse_user_posts,
 )
 from pipelines.upstream.vidplat.music import parse_music_info
-from pipelines.upstream.vidplat.negatives import refuse_answer
 from pipelines.upstream.vidplat.pages import parse_work_page
 
 PAGE_SIZE = "20"
@@ -86,8 +87,8 @@ class VidplatPublic:
         with open_trail() as trail:
             try:
                 return await self._user_posts(sec_uid, cursor)
-            except EmptyAnswerError:
-                if cursor != 0:
+            except UpstreamError as error:
+                if cursor != 0 or not allows(error, Policy.OTHER_SOURCE):
                     raise
             found = await self._user_page(sec_uid)
         return with_requests(found, trail.request_count)
@@ -110,7 +111,9 @@ class VidplatPublic:
         with open_trail() as trail:
             try:
                 found = await first(aweme_id)
-            except WITHHELD:
+            except UpstreamError as error:
+                if not allows(error, Policy.OTHER_SOURCE):
+                    raise
                 found = await second(aweme_id)
         return with_requests(found, trail.request_count)
 
@@ -144,7 +147,7 @@ class VidplatPublic:
             raise InvalidMusicInputError("what the short link led to is gone", hint=_GIVE)
         target = self.find_target(answer.location or answer.url)
         if target is None or target.kind == "short":
-            raise _dead_link(answer)
+            raise self._dead_link(answer)
         return target
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
@@ -213,16 +216,15 @@ class VidplatPublic:
         found = self.find_target(target)
         return found is not None and found.kind != "short"
 
-
-def _dead_link(answer: Answer) -> InvalidMusicInputError:
-    """The error for a short link that leads nowhere, unless the platform says no by name."""
-    try:
-        refuse_answer(answer)
-    except StructureChangedError as error:
-        dead = InvalidMusicInputError("the short link is dead", hint="copy the link again")
-        dead.__cause__ = error
-        return dead
-    return InvalidMusicInputError("the short link leads to no track and no video", hint=_GIVE)
+    def _dead_link(self, answer: Answer) -> InvalidMusicInputError:
+        """The error for a short link that leads nowhere, unless the platform says no by name."""
+        try:
+            self._surfaces.refuse(answer)
+        except StructureChangedError as error:
+            dead = InvalidMusicInputError("the short link is dead", hint="copy the link again")
+            dead.__cause__ = error
+            return dead
+        return InvalidMusicInputError("the short link leads to no track and no video", hint=_GIVE)
 
 
 def _not_read(what: str) -> ProviderUnsupportedError:

@@ -2,8 +2,8 @@
 
 from pipelines.domain.errors import SubstitutionError, UnresolvedIdError
 from pipelines.domain.records import Account
+from pipelines.upstream.fields import Node, first_address, parse_json
 from pipelines.upstream.vidplat.counts import read_count
-from pipelines.upstream.vidplat.fields import Node, first_address, parse_json
 from pipelines.upstream.vidplat.negatives import refuse_status, says_unknown
 from pipelines.upstream.vidplat.videos import Seen
 

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from pipelines.upstream.vidplat.fields import LARGEST, Node
+from pipelines.upstream.fields import LARGEST, Node
 
 _COUNT = re.compile(
     r"(?P<whole>[0-9]{1,18}|[0-9]{1,3}(?:,[0-9]{3}){1,5})(?:\.(?P<part>[0-9]{1,6}))?"

@@ -5,9 +5,10 @@
 
 from dataclasses import replace
 
-from pipelines.domain.errors import EmptyAnswerError, SubstitutionError
+from pipelines.domain.errors import SubstitutionError, UpstreamError
 from pipelines.domain.records import UnavailableVideo, VideoDetail, VideoPage
-from pipelines.upstream.vidplat.fields import Node, parse_json
+from pipelines.upstream.fields import Node, parse_json
+from pipelines.upstream.refusals import refused
 from pipelines.upstream.vidplat.negatives import refuse_status
 from pipelines.upstream.vidplat.pages import chosen_work, find_account_lists
 from pipelines.upstream.vidplat.videos import Seen, parse_detail, parse_list_item, parse_unavailable
@@ -127,9 +128,9 @@ def _of_account(page: VideoPage, sec_uid: str, seen: Seen) -> VideoPage:
     return replace(page, videos=own)
 
 
-def _empty_detail(seen: Seen) -> EmptyAnswerError:
-    return EmptyAnswerError(
+def _empty_detail(seen: Seen) -> UpstreamError:
+    return refused(
+        "empty_detail",
         "the answer names neither the work nor why it is missing",
         surface=seen.surface,
-        reason="empty_detail",
     )

@@ -2,7 +2,7 @@
 
 from pipelines.domain.errors import InvalidMusicInputError, SubstitutionError
 from pipelines.domain.records import Track
-from pipelines.upstream.vidplat.fields import MAX_ID_LENGTH, Node, first_address, parse_json
+from pipelines.upstream.fields import MAX_ID_LENGTH, Node, first_address, parse_json
 from pipelines.upstream.vidplat.negatives import refuse_status, says_unknown
 from pipelines.upstream.vidplat.videos import Seen, read_extra
 

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from pipelines.domain.errors import PageWithoutDataError, StructureChangedError, SubstitutionError
 from pipelines.domain.records import UnavailableVideo, VideoDetail
-from pipelines.upstream.vidplat.fields import Node
+from pipelines.upstream.fields import Node
 from pipelines.upstream.vidplat.videos import (
     Seen,
     parse_detail,

@@ -10,7 +10,6 @@ from datetime import datetime
 
 import orjson
 
-from pipelines.domain.errors import RegionBlockedError
 from pipelines.domain.records import (
     Author,
     Hashtag,
@@ -20,8 +19,9 @@ from pipelines.domain.records import (
     Video,
     VideoDetail,
 )
+from pipelines.upstream.fields import Node, addresses, first_address
+from pipelines.upstream.refusals import refused
 from pipelines.upstream.vidplat.counts import read_count
-from pipelines.upstream.vidplat.fields import Node, addresses, first_address
 
 _SILENT_FILE = "images_no_sound_volume_audio_file"
 _HASHTAG = 1  # other types of text_extra are mentions
@@ -93,8 +93,8 @@ def refuse_region(node: Node) -> None:
         RegionBlockedError: It says so.
     """
     if node.flag("is_oversea"):
-        raise RegionBlockedError(
-            "the platform serves this region elsewhere", surface=node.surface, reason="is_oversea"
+        raise refused(
+            "is_oversea", "the platform serves this region elsewhere", surface=node.surface
         )
 
 
