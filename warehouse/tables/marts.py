@@ -1,4 +1,6 @@
-"""Tables of what was concluded: candidates, evidence, rankings, results. Each row names its job."""
+"""Tables of what was concluded: candidates, evidence, rankings, results, each row naming its job;
+and how the surfaces of the platform fare.
+"""
 
 from warehouse.tables.column import (
     ALGORITHM,
@@ -8,6 +10,7 @@ from warehouse.tables.column import (
     REAL,
     TEXT,
     TEXTS,
+    TIME,
     WHOLE,
     Table,
     may,
@@ -158,6 +161,30 @@ MARTS: tuple[Table, ...] = (
             must("document", BYTES, "the result, zstd-compressed JSON"),
             must("confirmed_count", WHOLE, "confirmed videos in it"),
             ALGORITHM,
+            COMMITTED,
+        ),
+    ),
+    Table(
+        "marts.surface_health",
+        "probe of a surface: whether it answered as we know it",
+        ("probe_id",),
+        (
+            must("probe_id", TEXT, "probe"),
+            must("report_id", TEXT, "report that the probe belongs to"),
+            must("surface", TEXT, "surface asked; `warehouse` proves that the lake takes rows"),
+            may("entity_id", TEXT, "what was asked about"),
+            must("outcome", TEXT, "works, refused, changed, unreachable or not_asked"),
+            may("error_type", TEXT, "type of the error that the answer was"),
+            may("reason", TEXT, "the platform's own word, or what did not fit"),
+            may("http_status", WHOLE, "status of the last answer"),
+            must("request_count", WHOLE, "requests made"),
+            must("duration_ms", WHOLE, "time to the answer in milliseconds"),
+            must("key_paths", TEXTS, "key paths of the payload; `?` at the end: holds nothing"),
+            must("came", TEXTS, "key paths that no good answer before had"),
+            must("went", TEXTS, "key paths that every good answer before had"),
+            may("payload_sha256", TEXT, "body in raw.payloads"),
+            must("asked_by", TEXT, "cli or canaries"),
+            must("observed_at", TIME, "when the surface was asked"),
             COMMITTED,
         ),
     ),

@@ -1,0 +1,163 @@
+"""Whether a surface of the platform still answers as we know it: words, records, rules. Pure.
+
+Here: what a probe's outcome may be, what each surface is for, what a reader should do about an
+outcome. Not here: asking (`pipelines/doctor`), storing (`warehouse/health.py`).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+Outcome = Literal["works", "refused", "changed", "unreachable", "not_asked"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+OUTCOME_WORDS: Mapping[Outcome, str] = {
+    "works": "works",
+    "refused": "says no",
+    "changed": "changed shape",
+    "unreachable": "unreachable",
+    "not_asked": "not asked",
+}
+BROKEN: frozenset[Outcome] = frozenset({"refused", "changed", "unreachable"})
+
+_CHANGED = "upstream_structure_changed"
+_UNREACHABLE = "upstream_unreachable"
+_OURS = frozenset({"upstream_budget_spent", "provider_unsupported", "upstream_circuit_open"})
+
+
+def outcome_of(error_type: str) -> Outcome:
+    """The outcome of a probe that ended in this error. What we ourselves refuse is `not_asked`."""
+    if error_type in _OURS:
+        return "not_asked"
+    if error_type == _CHANGED:
+        return "changed"
+    return "unreachable" if error_type == _UNREACHABLE else "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceUse:
+    """What a surface is to us. `endpoints` are numbers of the interface; `other` is the surface
+    that is read instead where this one says no.
+    """
+
+    label: str
+    endpoints: tuple[int, ...]
+    other: str | None = None
+
+
+_SCANS = (5, 6, 7, 9)
+USES: Mapping[str, SurfaceUse] = {
+    "music_info": SurfaceUse(label="a track's own data", endpoints=(*_SCANS, 12)),
+    "music_list": SurfaceUse(label="works under a track", endpoints=(*_SCANS, 12)),
+    "video_page": SurfaceUse(
+        label="a work's share page", endpoints=(3, 4, *_SCANS, 10, 11), other="slides_info"
+    ),
+    "slides_info": SurfaceUse(
+        label="a work's second source", endpoints=(3, 4, *_SCANS, 10, 11), other="video_page"
+    ),
+    "media": SurfaceUse(label="a work's sound", endpoints=_SCANS),
+    "user_info": SurfaceUse(label="an account's data", endpoints=(1, 2, 4, 5, 6, 7)),
+    "user_posts": SurfaceUse(
+        label="an account's posts", endpoints=(3, 4, 5, 6, 7), other="user_page"
+    ),
+    "user_page": SurfaceUse(
+        label="an account's share page", endpoints=(3, 4, 5, 6, 7), other="user_posts"
+    ),
+    "short_link": SurfaceUse(label="a short link", endpoints=(1, *_SCANS)),
+    "hashtag_info": SurfaceUse(label="a hashtag's data", endpoints=(13,)),
+    "hashtag_list": SurfaceUse(label="works under a hashtag", endpoints=(5, 6, 7, 13)),
+    "search_stream": SurfaceUse(label="guest search, first screen", endpoints=_SCANS),
+    "chart_issues": SurfaceUse(label="the chart's issues", endpoints=(16,)),
+    "chart_songs": SurfaceUse(label="the chart's songs", endpoints=(16,)),
+}
+"""Every surface that is probed, in the order in which it is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceHealth:
+    """One probe of one surface. `entity_id` is what was asked about; `came` and `went` are key
+    paths that the answer has and lacks against the good answers before it.
+    """
+
+    surface: str
+    outcome: Outcome
+    observed_at: datetime
+    entity_id: str | None = None
+    error_type: str | None = None
+    reason: str | None = None
+    http_status: int | None = None
+    request_count: int = 0
+    duration_ms: int = 0
+    key_paths: tuple[str, ...] = ()
+    came: tuple[str, ...] = ()
+    went: tuple[str, ...] = ()
+    payload_sha256: str | None = None
+    asked_by: str = "cli"
+
+    @property
+    def is_broken(self) -> bool:
+        """True when the surface was asked and gave no answer of use."""
+        return self.outcome in BROKEN
+
+
+def endpoints_hurt(found: Iterable[SurfaceHealth]) -> Mapping[str, tuple[int, ...]]:
+    """Per broken surface the endpoints that suffer: those with no other source that works."""
+    by_name = {health.surface: health for health in found}
+    return {
+        name: _hurt(name, by_name)
+        for name, health in by_name.items()
+        if health.is_broken and name in USES
+    }
+
+
+def _hurt(name: str, by_name: Mapping[str, SurfaceHealth]) -> tuple[int, ...]:
+    other = by_name.get(USES[name].other or "")
+    return () if other is not None and other.outcome == "works" else USES[name].endpoints
+
+
+_SET = "give an id that guests can see: {setting} in .env"
+_ADVICE: Mapping[str, str] = {
+    "upstream_empty": "wait an hour and look again; long bursts block an address for a while",
+    "upstream_page_without_data": "nothing to do: another source is read instead, where it works",
+    "upstream_verification": "wait; verification is never solved here, so jobs go on without this",
+    "upstream_login_required": "nothing to do: guests are shut out here, jobs go on without this",
+    "upstream_forbidden": "leave the platform alone for some hours, or use another network",
+    "upstream_rate_limited": "wait as long as asked; lower `per_second` in the platform profile",
+    "upstream_region_blocked": "run this from a network in the platform's own region",
+    "upstream_substitution": "try another id; if all are swapped, the platform misleads guests",
+    "upstream_structure_changed": "the parser must learn the new keys: report the list of keys",
+    "upstream_unreachable": "check the network, the name look-up and the profile's hosts",
+    "upstream_budget_spent": "wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
+    "upstream_circuit_open": "wait: after failures in a row the surface is left alone for a while",
+    "audio_unavailable": "try another work; if all fail, scans confirm by music id alone",
+    "chart_unavailable": "wait and look again; issues that were read before are still served",
+    "provider_unsupported": "this release does not read it",
+    "unknown_id": _SET,
+    "nothing_to_ask": _SET,
+    "time_is_up": "run again when the platform is quicker, or one surface alone: --surface NAME",
+}
+SETTINGS: Mapping[str, str] = {
+    "music_info": "CANARY_MUSIC_ID",
+    "music_list": "CANARY_MUSIC_ID",
+    "video_page": "CANARY_AWEME_ID",
+    "slides_info": "CANARY_AWEME_ID",
+    "media": "CANARY_AWEME_ID",
+    "user_info": "CANARY_SEC_UID",
+    "user_posts": "CANARY_SEC_UID",
+    "user_page": "CANARY_SEC_UID",
+    "short_link": "CANARY_LINK",
+    "hashtag_info": "CANARY_CH_ID",
+    "hashtag_list": "CANARY_CH_ID",
+    "search_stream": "CANARY_TERM",
+}
+"""Setting that names what a surface is asked about."""
+
+
+def advice_for(health: SurfaceHealth) -> str | None:
+    """What a reader should do; None when there is nothing to do."""
+    if health.outcome == "works":
+        return None
+    words = _ADVICE.get(health.reason or "") or _ADVICE.get(health.error_type or "")
+    if words is None and health.outcome == "changed":
+        words = _ADVICE[_CHANGED]
+    return words and words.format(setting=SETTINGS.get(health.surface, "CANARY_…"))
