@@ -44,8 +44,21 @@ class Settings(BaseSettings):
     sandbox_port: int = Field(8790, ge=1, le=65535, description="port of the stand-in platform")
     daily_request_budget: int = Field(20_000, ge=1, description="requests per host and day")
     min_free_disk_mb: int = Field(500, ge=0, description="below this no new work is taken")
+    canary_music_id: str | None = Field(None, description="track that the doctor asks about")
+    canary_aweme_id: str | None = Field(None, description="work that the doctor asks about")
+    canary_sec_uid: str | None = Field(None, description="account that the doctor asks about")
+    canary_ch_id: str | None = Field(None, description="hashtag that the doctor asks about")
+    canary_link: str | None = Field(None, description="short link that the doctor follows")
+    canary_term: str | None = Field(None, description="words that the doctor searches for")
+    canaries_every_h: int = Field(
+        0, ge=0, le=168, description="hours between two probes of all surfaces; 0 probes on demand"
+    )
 
-    @field_validator("users_file", "videos_file", "vidplat_cookie", "chromium_path", mode="before")
+    @field_validator(
+        "users_file", "videos_file", "vidplat_cookie", "chromium_path", "canary_music_id",
+        "canary_aweme_id", "canary_sec_uid", "canary_ch_id", "canary_link", "canary_term",
+        mode="before",
+    )  # fmt: skip
     @classmethod
     def _no_blank(cls, value: object) -> object:
         """`NAME=` in a file means "none", not the working directory or an empty cookie."""
