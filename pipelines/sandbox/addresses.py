@@ -9,17 +9,28 @@ from typing import Literal
 DOMAIN = "vidplat.localhost"
 WEB = f"www.{DOMAIN}"
 SHARE = f"share.{DOMAIN}"
+MOBILE = f"m.{DOMAIN}"
+FEATURED = f"featured.{DOMAIN}"
 SHORT = f"v.{DOMAIN}"
 MEDIA = f"media.{DOMAIN}"
 PLAY = f"play.{DOMAIN}"
 OVERSEAS = f"overseas.{DOMAIN}"
+CHART_DOMAIN = "chartsrc.localhost"
+CHART = f"chart.{CHART_DOMAIN}"
+CHART_MOBILE = f"m.{CHART_DOMAIN}"
+CHART_WEB = f"www.{CHART_DOMAIN}"
+CHART_OLD = f"old.{CHART_DOMAIN}"
 FOREIGN = "elsewhere.example"
 """Where a short link leads that leaves the platform; never contacted by anybody."""
 
-LinkKind = Literal["video", "music", "user", "odd"]
+LinkKind = Literal["video", "music", "user", "hashtag", "music_query", "modal", "odd"]
+"""What a short link leads to; `music_query` has the id in the query, `modal` is a desktop page."""
 
 _DIGITS = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_LETTERS: dict[LinkKind, str] = {"video": "i", "music": "m", "user": "u", "odd": "x"}
+_LETTERS: dict[LinkKind, str] = {
+    "video": "i", "music": "m", "user": "u", "hashtag": "h", "music_query": "n", "modal": "d",
+    "odd": "x",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,7 @@ class Addresses:
         return f"http://{host}:{self.port}{path}"
 
     def short_link(self, kind: LinkKind, number: int) -> str:
-        """The short link of a work, a music id or an account (by its row)."""
+        """The short link of a work, a music id, a hashtag or an account (by its row)."""
         return self.on(SHORT, f"/{to_code(kind, number)}/")
 
     def play(self, video_id: str) -> str:

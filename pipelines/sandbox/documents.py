@@ -4,14 +4,16 @@ What belongs here: which fields a form has and which it withholds or zeroes. Rou
 are in `surfaces/`.
 """
 
-import hashlib
 import json
 
 from pipelines.sandbox.addresses import SHARE
-from pipelines.sandbox.platform import Platform, share_of
+from pipelines.sandbox.directory import hashtag_id, mapped_title
+from pipelines.sandbox.platform import Platform
+from pipelines.sandbox.shares import share_of
 from pipelines.sandbox.tickets import media_address, silent_address
 from pipelines.world import texts
-from pipelines.world.sounds import Sound, SoundKind
+from pipelines.world.finding import hashtags_in
+from pipelines.world.sounds import Sound
 from pipelines.world.works import State, Work
 from pipelines.world.world import AccountFacts
 
@@ -24,8 +26,6 @@ _REASONS = {
     State.PRIVATE: "status_self_see",
     State.REVIEWING: "status_reviewing",
 }
-_MAPPED = 0.3
-"""Part of the user sounds behind which the platform names the song."""
 _VIDEO_PREFIX = "v0200fg10000"
 
 
@@ -63,7 +63,7 @@ def page_work(platform: Platform, work: Work) -> Document:
             "mid": sound.music_id, **_song(platform, sound), "status": 1,
             "cover_hd": None, "cover_large": None, "cover_thumb": None,
         },
-        "statistics": {"aweme_id": work.aweme_id, **_counts(work), "play_count": 0},
+        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), "play_count": 0},
         "cha_list": None, "image_infos": None, "promotions": None, "long_video": None,
         "risk_infos": {"warn": False, "type": 0, "content": ""},
     }  # fmt: skip
@@ -79,7 +79,7 @@ def detail_work(platform: Platform, work: Work) -> Document:
         "media_type": 2 if work.is_photo else 4,
         "author": _detail_author(platform, platform.world.account(work.account)),
         "music": _detail_music(platform, work, sound),
-        "statistics": {"aweme_id": work.aweme_id, **_counts(work), **more},
+        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), **more},
         "is_top": int(work.is_pinned),
         "status": {
             "is_delete": False, "private_status": 0, "in_reviewing": False, "part_see": 0,
@@ -97,9 +97,9 @@ def music_list_work(platform: Platform, work: Work) -> Document:
     return {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work), "author": None,
         "music": {}, "cha_list": None, "text_extra": None, "video_labels": None,
-        "statistics": {"aweme_id": work.aweme_id, **_counts(work), "collect_count": 0},
-        "video": _video(platform, work, with_play=False),
-        "images": _images(platform, work), "aweme_type": 4,
+        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), "collect_count": 0},
+        "video": video_of(platform, work, with_play=False),
+        "images": images_of(platform, work), "aweme_type": 4,
     }  # fmt: skip
 
 
@@ -109,8 +109,8 @@ def post_work(platform: Platform, work: Work) -> Document:
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work),
         "is_top": int(work.is_pinned),
         "statistics": {"digg_count": work.digg_count},
-        "video": {"cover": _picture(platform, work.aweme_id)},
-        "images": _images(platform, work),
+        "video": {"cover": picture(platform, work.aweme_id)},
+        "images": images_of(platform, work),
     }  # fmt: skip
 
 
@@ -124,10 +124,31 @@ def music_info(platform: Platform, sound: Sound) -> Document:
     extra["high_level_follow_info"] = json.dumps(followed)
     return {
         "mid": sound.music_id, **_song(platform, sound),
-        "cover_hd": _picture(platform, sound.music_id),
-        "cover_large": _picture(platform, sound.music_id),
-        "cover_thumb": _picture(platform, sound.music_id),
+        "cover_hd": picture(platform, sound.music_id),
+        "cover_large": picture(platform, sound.music_id),
+        "cover_thumb": picture(platform, sound.music_id),
         "extra": json.dumps(extra, ensure_ascii=False),
+    }  # fmt: skip
+
+
+def hashtag_info(platform: Platform, name: str, *, members: int) -> Document:
+    """A hashtag as `challenge/info` shows it: its id is text here."""
+    return {
+        "cid": str(hashtag_id(name)), "cha_name": name, "desc": "", "type": 1,
+        "user_count": members, "view_count": members * 9173, "is_commerce": False,
+        "schema": "", "cover_item": picture(platform, f"tag{hashtag_id(name)}"),
+    }  # fmt: skip
+
+
+def hashtag_list_work(platform: Platform, work: Work) -> Document:
+    """A work in the list of a hashtag: who posted it and what it says, no counts at all."""
+    caption = platform.world.caption(work)
+    return {
+        "aweme_id": work.aweme_id, "desc": caption, "aweme_type": 4,
+        "author": {"sec_uid": platform.world.sec_uid(work.account)},
+        "text_extra": tags_of(caption, as_text=False),
+        "video": {"cover": picture(platform, work.aweme_id)},
+        "images": images_of(platform, work),
     }  # fmt: skip
 
 
@@ -136,7 +157,7 @@ def user_info(platform: Platform, account: AccountFacts) -> Document:
     return {
         "uid": account.uid, "short_id": account.short_id, "unique_id": account.unique_id,
         "sec_uid": account.sec_uid, "nickname": account.nickname, "signature": account.signature,
-        **_avatars(platform, account),
+        **avatars(platform, account),
         "follower_count": account.follower_count, "following_count": account.following_count,
         "aweme_count": int(platform.world.works_by_account(account.index).size),
         "total_favorited": str(account.total_favorited),
@@ -150,13 +171,13 @@ def _core(platform: Platform, work: Work, *, is_page: bool) -> Document:
     return {
         "aweme_id": work.aweme_id, "desc": caption, "create_time": work.create_time,
         "group_id_str": work.aweme_id,
-        "video": _video(platform, work, with_play=True),
-        "text_extra": _tags(caption, as_text=not is_page),
-        "images": _images(platform, work),
+        "video": video_of(platform, work, with_play=True),
+        "text_extra": tags_of(caption, as_text=not is_page),
+        "images": images_of(platform, work),
     }  # fmt: skip
 
 
-def _counts(work: Work) -> Document:
+def counts_of(work: Work) -> Document:
     return {
         "digg_count": work.digg_count, "comment_count": work.comment_count,
         "collect_count": work.collect_count, "share_count": work.share_count,
@@ -167,17 +188,15 @@ def _song(platform: Platform, sound: Sound) -> Document:
     world = platform.world
     return {
         "title": world.sound_title(sound), "author": world.sound_author(sound),
-        "duration": round(sound.duration_s), "cover_medium": _picture(platform, sound.music_id),
+        "duration": round(sound.duration_s), "cover_medium": picture(platform, sound.music_id),
     }  # fmt: skip
 
 
 def _detail_music(platform: Platform, work: Work, sound: Sound) -> Document:
     extra: Document = {"extract_item_id": int(_first_work(platform, sound))}
-    is_mapped = share_of(sound.music_id, "mapped") < _MAPPED and sound.kind <= SoundKind.TEMPO
-    if sound.owner >= 0 and is_mapped:
-        world = platform.world
-        artist = texts.artist_name(world.seed, sound.score)
-        extra["music_display_mapping_title"] = f"{world.title_of(sound.score)}（{artist}）"
+    mapped = mapped_title(platform.world, sound)
+    if mapped is not None:
+        extra["music_display_mapping_title"] = mapped
     owner = platform.world.sec_uid(sound.owner) if sound.owner >= 0 else ""
     return {
         "id": int(sound.music_id), "id_str": sound.music_id, "mid": sound.music_id,
@@ -196,10 +215,10 @@ def _play_url(platform: Platform, work: Work, sound: Sound) -> Document:
     return {"uri": address, "url_list": [address]}
 
 
-def _video(platform: Platform, work: Work, *, with_play: bool) -> Document:
+def video_of(platform: Platform, work: Work, *, with_play: bool) -> Document:
     sound = platform.world.sounds.row(work.sound)
     video: Document = {
-        "cover": _picture(platform, work.aweme_id), "height": 1280, "width": 720,
+        "cover": picture(platform, work.aweme_id), "height": 1280, "width": 720,
         "duration": 0 if work.is_photo else round(sound.duration_s * 1000), "bit_rate": None,
     }  # fmt: skip
     if with_play:
@@ -219,7 +238,7 @@ def _play_address(platform: Platform, work: Work, sound: Sound) -> Document:
     return {"uri": name, "url_list": [platform.addresses.play(name)]}
 
 
-def _images(platform: Platform, work: Work) -> list[Document] | None:
+def images_of(platform: Platform, work: Work) -> list[Document] | None:
     if not work.is_photo:
         return None
     count = 1 + int(work.aweme_id) % 5
@@ -233,30 +252,22 @@ def _images(platform: Platform, work: Work) -> list[Document] | None:
     ]  # fmt: skip
 
 
-def _tags(caption: str, *, as_text: bool) -> list[Document]:
+def tags_of(caption: str, *, as_text: bool) -> list[Document]:
     tags = []
-    for word in caption.split(" "):
-        if word.startswith("#") and len(word) > 1:
-            start = caption.index(word)
-            number = hashtag_id(word[1:])
-            tags.append({
-                "type": 1, "hashtag_name": word[1:], "start": start, "end": start + len(word),
-                "hashtag_id": str(number) if as_text else number,
-            })  # fmt: skip
+    for name in hashtags_in(caption):
+        start, number = caption.index(f"#{name}"), hashtag_id(name)
+        tags.append({
+            "type": 1, "hashtag_name": name, "start": start, "end": start + len(name) + 1,
+            "hashtag_id": str(number) if as_text else number,
+        })  # fmt: skip
     return list(tags)
-
-
-def hashtag_id(name: str) -> int:
-    """Id of a hashtag, up to 19 digits."""
-    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
-    return int.from_bytes(digest) % 10**18 + 10**18
 
 
 def _page_author(platform: Platform, account: AccountFacts) -> Document:
     return {
         "nickname": account.nickname, "unique_id": account.unique_id,
         "short_id": account.short_id, "sec_uid": account.sec_uid, "signature": account.signature,
-        **_avatars(platform, account),
+        **avatars(platform, account),
         "aweme_count": int(platform.world.works_by_account(account.index).size),
         "following_count": 0, "favoriting_count": 0, "mplatform_followers_count": 0,
     }  # fmt: skip
@@ -266,18 +277,18 @@ def _detail_author(platform: Platform, account: AccountFacts) -> Document:
     return {
         "uid": account.uid, "sec_uid": account.sec_uid, "nickname": account.nickname,
         "unique_id": account.unique_id, "short_id": account.short_id,
-        "signature": account.signature, **_avatars(platform, account),
+        "signature": account.signature, **avatars(platform, account),
         "follower_count": account.follower_count, "total_favorited": account.total_favorited,
         "following_count": 0,
     }  # fmt: skip
 
 
-def _avatars(platform: Platform, account: AccountFacts) -> Document:
-    picture = _picture(platform, f"avatar{account.index}")
-    return {"avatar_thumb": picture, "avatar_medium": picture, "avatar_larger": picture}
+def avatars(platform: Platform, account: AccountFacts) -> Document:
+    shown = picture(platform, f"avatar{account.index}")
+    return {"avatar_thumb": shown, "avatar_medium": shown, "avatar_larger": shown}
 
 
-def _picture(platform: Platform, name: str) -> Document:
+def picture(platform: Platform, name: str) -> Document:
     return {"uri": f"tos/{name}", "url_list": [platform.addresses.image(name)]}
 
 

@@ -15,6 +15,7 @@ from pipelines.sandbox import faults
 from pipelines.sandbox.addresses import OVERSEAS, WEB
 from pipelines.sandbox.faults import Fault
 from pipelines.sandbox.platform import Platform
+from pipelines.sandbox.routing import host_of
 
 CONTROL = "/_world/"
 _NUMBER = re.compile(r"[0-9]{19}")
@@ -45,7 +46,7 @@ class Doorway:
         if scope["type"] != "http" or scope["path"].startswith(CONTROL):
             await self.surfaces(scope, receive, send)
             return
-        surface, host = self._surface(scope), _host(scope)
+        surface, host = self._surface(scope), host_of(scope)
         query = scope["query_string"].decode("latin-1")
         fault = self.platform.faults.due(surface, host, f"{scope['path']}?{unquote(query)}")
         status = _StatusOf(send)
@@ -210,10 +211,3 @@ async def _until_gone(receive: Receive, seconds: float) -> None:
         await asyncio.wait_for(gone(), timeout=seconds)
     except TimeoutError:
         return
-
-
-def _host(scope: Scope) -> str:
-    for name, value in scope["headers"]:
-        if name == b"host":
-            return str(value.decode("latin-1")).rsplit(":", 1)[0].lower()
-    return ""

@@ -4,7 +4,6 @@ One object that every surface is given. What a surface answers is not decided he
 """
 
 import asyncio
-import hashlib
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from pipelines.sandbox.access import AccessLog
 from pipelines.sandbox.addresses import Addresses
+from pipelines.sandbox.directory import Directory
 from pipelines.sandbox.faults import FaultBook
 from pipelines.world.encoding import Codec
 from pipelines.world.rendering import make_file, open_shelf, warm_up
@@ -43,6 +43,7 @@ class Platform:
         self._renderers = renderers
         self._pool = self._new_pool()
         self._rendering: dict[Path, asyncio.Task[None]] = {}
+        self._directory: asyncio.Task[Directory] | None = None
 
     @property
     def now(self) -> int:
@@ -52,6 +53,12 @@ class Platform:
     def warm(self) -> None:
         """Start a rendering process, so that the first sound does not wait for it."""
         self._pool.submit(warm_up)
+
+    async def directory(self) -> Directory:
+        """Hashtags and search; asked for by many at once, it is made once."""
+        if self._directory is None:
+            self._directory = asyncio.create_task(asyncio.to_thread(Directory, self.world))
+        return await asyncio.shield(self._directory)
 
     async def sound_file(self, sound: Sound, *, codec: Codec) -> Path:
         """The file of a sound; asked for by many at once, it is rendered once."""
@@ -88,9 +95,3 @@ class Platform:
     def close(self) -> None:
         """Stop the rendering processes."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def share_of(name: str, salt: str) -> float:
-    """A stable number in 0..1 for an id: how the platform treats it is always the same."""
-    digest = hashlib.blake2b(f"{salt}:{name}".encode(), digest_size=4).digest()
-    return int.from_bytes(digest) / 2**32

@@ -23,19 +23,22 @@ from pipelines.sandbox.doorway import Doorway
 from pipelines.sandbox.platform import Platform
 from pipelines.sandbox.surfaces import (
     control,
+    hashtags,
     media,
     music,
+    search,
     share_pages,
     short_links,
     slides_info,
+    static,
     users,
 )
 from pipelines.world.hardness import hardness
 from pipelines.world.world import World
 
 SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
-    control.routes, share_pages.routes, music.routes, users.routes, slides_info.routes,
-    media.routes, short_links.routes,
+    control.routes, share_pages.routes, music.routes, hashtags.routes, users.routes,
+    slides_info.routes, search.routes, media.routes, static.routes, short_links.routes,
 )  # fmt: skip
 """Each surface is a file with `routes(platform)`. Short links come last: they match any word."""
 LOOPBACK = "127.0.0.1"

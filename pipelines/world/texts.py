@@ -4,6 +4,8 @@ What belongs here: how words are put together. The words are in `words.py`; who 
 which track is decided in `population.py`.
 """
 
+from functools import lru_cache
+
 from numpy.random import Generator
 
 from pipelines.world import words
@@ -17,6 +19,7 @@ def pick(rng: Generator, values: tuple[str, ...]) -> str:
     return values[int(rng.integers(len(values)))]
 
 
+@lru_cache(maxsize=65_536)  # a search reads the title behind every caption
 def song_title(seed: int, score: int) -> str:
     """Title of a composition. Every sixth or so has a form that breaks careless code."""
     rng = stream(seed, "title", score)

@@ -12,7 +12,8 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.documents import read_video_id
-from pipelines.sandbox.platform import Platform, share_of
+from pipelines.sandbox.platform import Platform
+from pipelines.sandbox.shares import share_of
 from pipelines.sandbox.tickets import SILENT_FILE, is_valid, media_address
 from pipelines.world.encoding import Codec
 

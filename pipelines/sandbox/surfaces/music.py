@@ -3,14 +3,16 @@
 Route names: `music_info`, `music_list`, `music_page`. Lists are trimmed and end at a visible depth.
 """
 
+from urllib.parse import quote
+
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pipelines.sandbox.documents import music_info, music_list_work
+from pipelines.sandbox.documents import Document, music_info, music_list_work
+from pipelines.sandbox.pages import first_screen, to_page, with_guest_cookie
 from pipelines.sandbox.platform import Platform
-from pipelines.sandbox.surfaces.paging import page_size, whole, with_status
-from pipelines.sandbox.surfaces.share_pages import to_page
+from pipelines.sandbox.surfaces.paging import LARGEST_PAGE, page_size, whole, with_status
 from pipelines.world.sounds import Sound
 
 UNKNOWN = 5
@@ -23,8 +25,19 @@ def routes(platform: Platform) -> list[BaseRoute]:
     return [
         Route("/web/api/v2/music/info/", music.info, name="music_info"),
         Route("/web/api/v2/music/list/aweme/", music.works, name="music_list"),
+        Route("/share/music/", music.page, name="music_page"),
         Route("/share/music/{music_id}/", music.page, name="music_page"),
         Route("/share/music/{music_id}", music.page, name="music_page"),
+    ]
+
+
+def music_calls(music_id: str) -> list[Document]:
+    """What a page of a music id asks for by script."""
+    given = f"?music_id={quote(music_id, safe='')}"
+    works = f"/web/api/v2/music/list/aweme/{given}&count={LARGEST_PAGE}&cursor="
+    return [
+        first_screen(f"/web/api/v2/music/info/{given}", cursor="cursor"),
+        first_screen(f"{works}0", cursor="cursor", more=works),
     ]
 
 
@@ -51,11 +64,14 @@ class _Music:
         return JSONResponse(answer)
 
     async def page(self, request: Request) -> Response:
-        music_id = request.path_params["music_id"]
+        """By the id in the path, or in the query of the form without one."""
+        music_id = request.path_params.get("music_id") or request.query_params.get("music_id", "")
         sound = self.platform.world.sound_of(music_id)
         info = None if sound is None else music_info(self.platform, sound)
         data = {"lastPath": music_id, "musicInfoRes": with_status(music_info=info)}
-        return HTMLResponse(to_page({"loaderData": {"music_(id)/page": data}, "errors": None}))
+        document: Document = {"loaderData": {"music_(id)/page": data}, "errors": None}
+        page = to_page(document, calls=music_calls(music_id))
+        return with_guest_cookie(request, page, entity=music_id)
 
     def _sound(self, request: Request) -> Sound | None:
         return self.platform.world.sound_of(request.query_params.get("music_id", ""))

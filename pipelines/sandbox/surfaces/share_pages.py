@@ -1,10 +1,8 @@
 """Share pages of works: HTML with the data in a script, sometimes withheld.
 
-Route names: `video_page` (videos, photo posts and slides have one each). Some works never show
-their data here and some only to a visitor who brings the guest cookie back.
+Route names: `video_page`, `note_page`, `slides_page`. Some works never show their data here and
+some only to a visitor who brings the guest cookie back.
 """
-
-import json
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -12,17 +10,13 @@ from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.documents import Document, filtered, page_work
 from pipelines.sandbox.faults import SHELL_PAGE
-from pipelines.sandbox.platform import Platform, share_of
+from pipelines.sandbox.pages import GUEST_COOKIE, to_page
+from pipelines.sandbox.platform import Platform
+from pipelines.sandbox.shares import share_of
 from pipelines.world.works import Work
 
-GUEST_COOKIE = "ttwid"
 _SHELL_SHARE = 0.08
 _COOKIE_SHARE = 0.12
-_PAGE = (
-    '<!doctype html><html><head><meta charset="utf-8"><title>分享</title></head><body>'
-    "<script>window._SSR_DATA = {};</script><script>window._ROUTER_DATA = %s</script>"
-    '<div id="root"></div><script src="/captcha-sdk.js"></script></body></html>'
-)
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
@@ -40,7 +34,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
         return answer
 
     return [
-        Route(f"/share/{kind}/{{aweme_id}}{end}", share_page, name="video_page")
+        Route(f"/share/{kind}/{{aweme_id}}{end}", share_page, name=f"{kind}_page")
         for kind in ("video", "note", "slides")
         for end in ("/", "")
     ]
@@ -50,18 +44,6 @@ def is_withheld(work: Work, *, has_cookie: bool) -> bool:
     """True when the page of a work comes as a shell. Always the same for the same work."""
     share = share_of(work.aweme_id, "page")
     return share < _SHELL_SHARE or (share < _SHELL_SHARE + _COOKIE_SHARE and not has_cookie)
-
-
-def to_page(document: Document) -> str:
-    """A share page that carries a document."""
-    before, _, after = _PAGE.partition("%s")
-    return f"{before}{to_script(document)}{after}"
-
-
-def to_script(document: Document) -> str:
-    """JSON as pages embed it: slashes escaped, so that no text can close the script."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("/", "\\u002F").replace("<", "\\u003C")
 
 
 def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None) -> Document:

@@ -1,0 +1,112 @@
+"""Pages as HTML: a container with data, and a script that loads the first screen by itself.
+
+What belongs here: how data is put into a page and how a page asks for more. Which data a page has
+is decided in `surfaces/`.
+"""
+
+import json
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+Document = dict[str, object]
+
+GUEST_COOKIE = "ttwid"
+_HEAD = (
+    '<!doctype html><html><head><meta charset="utf-8"><title>{title}</title></head><body>'
+    "<script>window._SSR_DATA = {{}};</script>"
+)
+_FOOT = '<div id="root"></div><script src="/captcha-sdk.js"></script>{loading}</body></html>'
+LOADER = """(function () {
+  var calls = window._FIRST_SCREEN || [], more = null, busy = false;
+  function draw(list) {
+    (list || []).forEach(function (item) {
+      var work = item.aweme_info || item, line = document.createElement('li');
+      line.setAttribute('data-id', work.aweme_id || '');
+      line.textContent = work.desc || '';
+      document.getElementById('root').appendChild(line);
+    });
+  }
+  function load(call, from) {
+    busy = true;
+    return fetch(call.url + from).then(function (answer) { return answer.text(); })
+      .then(function (text) {
+        var documents = text.split(/\\r?\\n/).filter(function (line) {
+          return line.charAt(0) === '{';
+        }).map(JSON.parse);
+        var last = documents[documents.length - 1] || {};
+        documents.forEach(function (one) { draw(one.aweme_list || one.data); });
+        more = null;
+        if (call.more && (last.has_more === 1 || last.has_more === true)) {
+          var id = (last.extra || {}).logid;
+          more = [call, call.more + last[call.cursor] + (id ? '&search_id=' + id : '') +
+            (last.backtrace ? '&backtrace=' + encodeURIComponent(last.backtrace) : '')];
+        }
+      }).catch(function () { more = null; }).then(function () { busy = false; });
+  }
+  calls.reduce(function (before, call) {
+    return before.then(function () { return load(call, ''); });
+  }, Promise.resolve());
+  window.addEventListener('scroll', function () {
+    if (busy || !more) { return; }
+    load({ url: '', more: more[0].more, cursor: more[0].cursor }, more[1]);
+  });
+})();
+"""
+"""What every page runs: it asks for its first screen, and for the next one when scrolled."""
+
+
+def to_page(document: Document, *, calls: list[Document] | None = None, title: str = "分享") -> str:
+    """A share page that carries a document in `_ROUTER_DATA`.
+
+    Args:
+        document: What it carries.
+        calls: What it asks for by script; each has `url`, and to go on `more` and `cursor`.
+        title: Its title.
+    """
+    carried = f"<script>window._ROUTER_DATA = {to_script(document)}</script>"
+    return _HEAD.format(title=title) + carried + _FOOT.format(loading=_loading(calls))
+
+
+def to_desktop_page(
+    document: Document, *, calls: list[Document] | None = None, title: str = "分享"
+) -> str:
+    """A desktop page that carries a document in the older `RENDER_DATA`, percent-encoded."""
+    text = quote(json.dumps(document, ensure_ascii=False, separators=(",", ":")), safe="")
+    carried = f'<script id="RENDER_DATA" type="application/json">{text}</script>'
+    return _HEAD.format(title=title) + carried + _FOOT.format(loading=_loading(calls))
+
+
+def to_script(document: object) -> str:
+    """JSON as pages embed it: slashes escaped, so that no text can close the script."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("/", "\\u002F").replace("<", "\\u003C")
+
+
+def first_screen(url: str, *, cursor: str, more: str | None = None) -> Document:
+    """A call of a page's script.
+
+    Args:
+        url: What it asks for.
+        cursor: Key of the answer that says where the next screen begins.
+        more: How the next screen is asked for, up to the value of the cursor; None for no next.
+    """
+    return {"url": url, "cursor": cursor, "more": more}
+
+
+def with_guest_cookie(request: Request, page: str, *, entity: str) -> Response:
+    """A page, which sets the guest cookie on the first visit."""
+    answer = HTMLResponse(page)
+    if GUEST_COOKIE not in request.cookies:
+        answer.set_cookie(GUEST_COOKIE, f"1%7C{quote(entity, safe='')}", path="/")
+    return answer
+
+
+def _loading(calls: list[Document] | None) -> str:
+    if not calls:
+        return ""
+    return (
+        f"<script>window._FIRST_SCREEN = {to_script(calls)}</script>"
+        '<script src="/static/first-screen.js"></script>'
+    )
