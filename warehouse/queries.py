@@ -5,6 +5,7 @@ contents. Observations are read as `seen.*`: they count once their capture's row
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
@@ -28,7 +29,8 @@ def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
         select * from seen.videos
         where aweme_id in (select unnest($ids::varchar[]))
         qualify row_number() over (
-            partition by aweme_id order by statistics_complete desc, observed_at desc
+            partition by aweme_id
+            order by statistics_complete desc, observed_at desc, committed_at desc
         ) = 1
         """,
         ids=list(aweme_ids),
@@ -56,7 +58,7 @@ def read_latest_track(engine: Engine, music_id: str) -> Track | None:
         engine,
         """
         select * from seen.tracks where music_id = $id
-        order by observed_at desc limit 1
+        order by observed_at desc, committed_at desc limit 1
         """,
         id=music_id,
     )
@@ -70,7 +72,9 @@ def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, A
         """
         select * from seen.accounts
         where sec_uid in (select unnest($ids::varchar[]))
-        qualify row_number() over (partition by sec_uid order by observed_at desc) = 1
+        qualify row_number() over (
+            partition by sec_uid order by observed_at desc, committed_at desc
+        ) = 1
         """,
         ids=list(sec_uids),
     )
@@ -185,6 +189,30 @@ def read_confirmed(engine: Engine, music_id: str) -> list[Row]:
         """,
         music_id=music_id,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedHistory:
+    """What earlier jobs confirmed for a track; `run_count` counts those that confirmed any."""
+
+    run_count: int
+    aweme_ids: frozenset[str]
+    first_run_at: datetime | None
+
+
+def read_confirmed_history(engine: Engine, music_id: str, *, without_job: str) -> ConfirmedHistory:
+    """The union of what all jobs but one confirmed for a track."""
+    found = _rows(
+        engine,
+        """
+        select count(distinct job_id) as runs, list(distinct aweme_id) as ids,
+               min(committed_at) as first
+        from marts.confirmed_videos where music_id = $music_id and job_id != $without_job
+        """,
+        music_id=music_id,
+        without_job=without_job,
+    )[0]
+    return ConfirmedHistory(found["runs"], frozenset(found["ids"] or ()), found["first"])
 
 
 def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:

@@ -10,7 +10,16 @@ from typing import Any
 import orjson
 
 from pipelines.domain.evidence import Comparison, Limits, PairEvidence
-from pipelines.domain.records import Account, Author, Hashtag, Music, Statistics, Track, Video
+from pipelines.domain.records import (
+    Account,
+    Author,
+    Hashtag,
+    HashtagInfo,
+    Music,
+    Statistics,
+    Track,
+    Video,
+)
 
 Row = dict[str, object]
 
@@ -37,6 +46,7 @@ _ACCOUNT = (
     "avatar_url", "follower_count", "following_count", "aweme_count", "total_favorited",
     "favoriting_count", "ip_location",
 )  # fmt: skip
+_HASHTAG = ("ch_id", "surface", "observed_at", "name", "user_count", "view_count", "is_exact")
 
 
 def video_row(
@@ -91,6 +101,18 @@ def account_row(
 def account_from_row(row: Mapping[str, Any]) -> Account:
     """The observation in a row of `raw.accounts`."""
     return Account(**{name: row[name] for name in _ACCOUNT})
+
+
+def hashtag_row(
+    hashtag: HashtagInfo, *, capture_id: str | None, job_id: str | None, data_provider: str
+) -> Row:
+    """A row of `raw.hashtags`."""
+    return {**_picked(hashtag, _HASHTAG), **_origin(capture_id, job_id, data_provider)}
+
+
+def hashtag_from_row(row: Mapping[str, Any]) -> HashtagInfo:
+    """The observation in a row of `raw.hashtags`."""
+    return HashtagInfo(**{name: row[name] for name in _HASHTAG})
 
 
 def _picked(record: object | None, names: tuple[str, ...]) -> Row:

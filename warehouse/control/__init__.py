@@ -1,6 +1,36 @@
-"""The control store: job rows, leases, host budgets, links, outbox; SQLite or PostgreSQL."""
+"""The control store: job rows, leases, host budgets, circuits, links, outbox; SQLite or
+PostgreSQL.
+"""
 
-from warehouse.control.records import Grant, Link, NewJob, OutboxLine
+from warehouse.control.records import (
+    CaptureLine,
+    CircuitState,
+    Grant,
+    Handover,
+    Link,
+    NewJob,
+    OutboxLine,
+    Passage,
+    Remembered,
+    RobotsDecision,
+    RobotsFile,
+    Turn,
+)
 from warehouse.control.store import ControlStore, open_control
 
-__all__ = ["ControlStore", "Grant", "Link", "NewJob", "OutboxLine", "open_control"]
+__all__ = [
+    "CaptureLine",
+    "CircuitState",
+    "ControlStore",
+    "Grant",
+    "Handover",
+    "Link",
+    "NewJob",
+    "OutboxLine",
+    "Passage",
+    "Remembered",
+    "RobotsDecision",
+    "RobotsFile",
+    "Turn",
+    "open_control",
+]

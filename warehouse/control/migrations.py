@@ -29,7 +29,50 @@ class Migration:
     statements: tuple[str, ...]
 
 
-MIGRATIONS: tuple[Migration, ...] = ()
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(
+        number=2,
+        meaning="circuits, captures under way, remembered answers, robots decisions",
+        statements=(
+            """
+            create table circuits (
+                host varchar not null, surface varchar not null, failures integer not null,
+                openings integer not null, cause varchar, open_until double precision,
+                probe_until double precision, failed_at double precision,
+                worked_at double precision, primary key (host, surface)
+            )
+            """,
+            """
+            create table capturing (
+                name varchar not null primary key, owner varchar not null,
+                expires_at double precision not null, is_wanted boolean not null,
+                capture_id varchar
+            )
+            """,
+            "create index capturing_age on capturing (expires_at)",
+            """
+            create table remembered (
+                address varchar not null primary key, etag text, last_modified text,
+                payload_sha256 varchar not null, kept_at double precision not null
+            )
+            """,
+            "create index remembered_age on remembered (kept_at)",
+            """
+            create table robots_files (
+                host varchar not null primary key, status integer, body text,
+                fetched_at double precision not null
+            )
+            """,
+            """
+            create table robots (
+                host varchar not null, surface varchar not null, decision varchar not null,
+                reason varchar not null, decided_at double precision not null,
+                primary key (host, surface)
+            )
+            """,
+        ),
+    ),
+)
 
 
 def migrate(

@@ -122,3 +122,58 @@ OUTBOX = Table(
     Column("document", Text, nullable=False),
     sqlite_autoincrement=True,
 )
+
+CIRCUITS = Table(
+    "circuits",
+    METADATA,
+    Column("host", String, primary_key=True),
+    Column("surface", String, primary_key=True),
+    Column("failures", Integer, nullable=False),
+    Column("openings", Integer, nullable=False),
+    Column("cause", String),
+    Column("open_until", Double),
+    Column("probe_until", Double),
+    Column("failed_at", Double),
+    Column("worked_at", Double),
+)
+
+CAPTURING = Table(
+    "capturing",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("owner", String, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    Column("is_wanted", Boolean, nullable=False),
+    Column("capture_id", String),
+)
+Index("capturing_age", CAPTURING.c.expires_at)
+
+REMEMBERED = Table(
+    "remembered",
+    METADATA,
+    Column("address", String, primary_key=True),
+    Column("etag", Text),
+    Column("last_modified", Text),
+    Column("payload_sha256", String, nullable=False),
+    Column("kept_at", Double, nullable=False),
+)
+Index("remembered_age", REMEMBERED.c.kept_at)
+
+ROBOTS_FILES = Table(
+    "robots_files",
+    METADATA,
+    Column("host", String, primary_key=True),
+    Column("status", Integer),
+    Column("body", Text),
+    Column("fetched_at", Double, nullable=False),
+)
+
+ROBOTS = Table(
+    "robots",
+    METADATA,
+    Column("host", String, primary_key=True),
+    Column("surface", String, primary_key=True),
+    Column("decision", String, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("decided_at", Double, nullable=False),
+)

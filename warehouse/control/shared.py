@@ -3,11 +3,13 @@
 Here: what several processes must agree on and may be forgotten. Not here: jobs, hosts, facts.
 """
 
+from collections.abc import Sequence
+
 import orjson
-from sqlalchemy import Table, delete, or_, select
+from sqlalchemy import Connection, Table, delete, func, or_, select
 
 from warehouse.control.database import Database
-from warehouse.control.records import Link, OutboxLine
+from warehouse.control.records import CaptureLine, Link, OutboxLine
 from warehouse.control.schema import GENERATIONS, LEASES, LINKS, OUTBOX, SEQUENCES
 
 
@@ -98,10 +100,40 @@ class SharedRows:
         lines = sorted(taken, key=lambda line: line.id)
         return [OutboxLine(line.kind, orjson.loads(line.document)) for line in lines]
 
+    def next_sequences(self, captured: Sequence[tuple[str, str]]) -> list[int]:
+        """`next_sequence` of several captures (surface, entity) in one transaction, in order."""
+        numbers = [0] * len(captured)
+        with self._database.writing() as connection:
+            # rows are locked in one order, so that two batches never wait for each other
+            for at in sorted(range(len(captured)), key=lambda at: captured[at]):
+                surface, entity_id = captured[at]
+                numbers[at] = self._counted(
+                    connection, SEQUENCES, surface=surface, entity_id=entity_id
+                )
+        return numbers
+
+    def tell_of_captures(self, lines: Sequence[CaptureLine], *, keep_lines: int) -> None:
+        """Bump the generation of each captured entity, and leave a line of each capture.
+
+        The oldest lines beyond `keep_lines` go: nobody may ever take them out.
+        """
+        documents = [
+            {"kind": "capture", "document": orjson.dumps(line.document).decode()} for line in lines
+        ]
+        with self._database.writing() as connection:
+            for entity in sorted({line.entity for line in lines}):  # one order: no deadlock
+                self._counted(connection, GENERATIONS, entity=entity)
+            connection.execute(OUTBOX.insert(), documents)
+            newest = connection.execute(select(func.max(OUTBOX.c.id))).scalar_one()
+            connection.execute(delete(OUTBOX).where(OUTBOX.c.id <= newest - keep_lines))
+
     def _count_up(self, table: Table, **key: str) -> int:
+        with self._database.writing() as connection:
+            return self._counted(connection, table, **key)
+
+    def _counted(self, connection: Connection, table: Table, **key: str) -> int:
         insert = self._database.insert(table).values(value=1, **key)
         counted = insert.on_conflict_do_update(
             index_elements=list(table.primary_key.columns), set_={"value": table.c.value + 1}
         )
-        with self._database.writing() as connection:
-            return int(connection.execute(counted.returning(table.c.value)).scalar_one())
+        return int(connection.execute(counted.returning(table.c.value)).scalar_one())

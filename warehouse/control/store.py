@@ -5,15 +5,18 @@ Here: composition only. Never call it on the event loop: every call waits for a 
 
 import time
 
+from warehouse.control.capturing import CapturingRows
+from warehouse.control.circuits import CircuitRows
 from warehouse.control.database import Clock, Database, connect
 from warehouse.control.hosts import HostRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
 from warehouse.control.shared import SharedRows
+from warehouse.control.visits import VisitRows
 
 
-class ControlStore(JobRows, HostRows, SharedRows):
-    """Jobs, hosts and shared state of one world. Thread-safe; made by `open_control`."""
+class ControlStore(JobRows, HostRows, CircuitRows, CapturingRows, VisitRows, SharedRows):
+    """Everything that processes of one world share. Thread-safe; made by `open_control`."""
 
     def __init__(self, database: Database, *, world: str) -> None:
         super().__init__(database)

@@ -6,27 +6,29 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from pipelines.domain.errors import StoreTooNewError, WarehouseUnavailableError, WrongWorldError
 from warehouse.control import open_control
 from warehouse.control.database import connect
-from warehouse.control.migrations import Migration, migrate
+from warehouse.control.migrations import MIGRATIONS, Migration, migrate
+from warehouse.control.schema import METADATA
 
+NEWEST = MIGRATIONS[-1].number
 STEPS = (
     Migration(
-        number=2,
+        number=NEWEST + 1,
         meaning="jobs carry a note",
         statements=("alter table jobs add column note text",),
     ),
     Migration(
-        number=3,
+        number=NEWEST + 2,
         meaning="every job has a note",
         statements=("update jobs set note = 'none'", "create table notes (word text)"),
     ),
 )
 BROKEN = Migration(
-    number=4,
+    number=NEWEST + 3,
     meaning="fails half-way",
     statements=("create table half (word text)", "alter table nowhere add column x text"),
 )
@@ -50,7 +52,7 @@ def migrate_to(url: str, *steps: Migration) -> None:
 
 def test_new_store_says_whose_it_is_and_of_which_version(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
-    assert marks(control_url) == {"world": "sandbox", "schema_version": "1"}
+    assert marks(control_url) == {"world": "sandbox", "schema_version": str(NEWEST)}
 
 
 def test_store_of_another_world_is_refused(control_url: str) -> None:
@@ -62,7 +64,7 @@ def test_store_of_another_world_is_refused(control_url: str) -> None:
 def test_older_store_is_migrated_step_by_step(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
     migrate_to(control_url, *STEPS)
-    assert marks(control_url)["schema_version"] == "3"
+    assert marks(control_url)["schema_version"] == str(NEWEST + 2)
     migrate_to(control_url, *STEPS)
     database = connect(control_url)
     with database.reading() as connection:
@@ -71,12 +73,35 @@ def test_older_store_is_migrated_step_by_step(control_url: str) -> None:
     database.close()
 
 
+def test_store_of_the_first_version_becomes_what_a_new_one_is(control_url: str) -> None:
+    database = connect(control_url)
+    later = {"circuits", "capturing", "remembered", "robots_files", "robots"}
+    first = [table for table in METADATA.sorted_tables if table.name not in later]
+    with database.writing() as connection:
+        METADATA.create_all(connection, tables=first)
+        for name, value in (("world", "sandbox"), ("schema_version", "1")):
+            connection.execute(METADATA.tables["marks"].insert().values(name=name, value=value))
+    migrate(database, world="sandbox")
+    with database.reading() as connection:
+        migrated = {
+            table.name: [column["name"] for column in inspect(connection).get_columns(table.name)]
+            for table in METADATA.sorted_tables
+        }
+    database.close()
+    assert migrated == {
+        table.name: [column.name for column in table.columns] for table in METADATA.sorted_tables
+    }
+    assert marks(control_url)["schema_version"] == str(NEWEST)
+
+
 def test_newer_store_is_refused_and_left_alone(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
     migrate_to(control_url, *STEPS)
-    with pytest.raises(StoreTooNewError, match="schema version 3, this Sametrack knows 1"):
+    with pytest.raises(
+        StoreTooNewError, match=f"version {NEWEST + 2}, this Sametrack knows {NEWEST}"
+    ):
         open_control(control_url, world="sandbox")
-    assert marks(control_url)["schema_version"] == "3"
+    assert marks(control_url)["schema_version"] == str(NEWEST + 2)
 
 
 def test_failed_migration_leaves_the_store_as_it_was(control_url: str) -> None:
@@ -84,7 +109,7 @@ def test_failed_migration_leaves_the_store_as_it_was(control_url: str) -> None:
     migrate_to(control_url, *STEPS)
     with pytest.raises(WarehouseUnavailableError):
         migrate_to(control_url, *STEPS, BROKEN)
-    assert marks(control_url)["schema_version"] == "3"
+    assert marks(control_url)["schema_version"] == str(NEWEST + 2)
     database = connect(control_url)
     with pytest.raises(WarehouseUnavailableError), database.reading() as connection:
         connection.execute(text("select * from half"))
@@ -95,7 +120,7 @@ def test_processes_that_open_an_old_store_together_migrate_it_once(control_url: 
     open_control(control_url, world="sandbox").close()
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: migrate_to(control_url, *STEPS), range(12)))
-    assert marks(control_url)["schema_version"] == "3"
+    assert marks(control_url)["schema_version"] == str(NEWEST + 2)
 
 
 def test_file_is_copied_before_it_is_migrated(tmp_path: Path) -> None:
@@ -104,10 +129,10 @@ def test_file_is_copied_before_it_is_migrated(tmp_path: Path) -> None:
     control.remember_link("short", "music", "1", ttl_s=60)  # still in the write-ahead log
     migrate_to(url, *STEPS)
     control.close()
-    with closing(sqlite3.connect(tmp_path / "control.sqlite.version-1")) as copy:
+    with closing(sqlite3.connect(tmp_path / f"control.sqlite.version-{NEWEST}")) as copy:
         assert copy.execute("select target from links").fetchall() == [("1",)]
         assert copy.execute("select value from marks order by name").fetchall() == [
-            ("1",),
+            (str(NEWEST),),
             ("sandbox",),
         ]
 

@@ -1,0 +1,70 @@
+"""The circuit of one surface at one host. Pure.
+
+Failures in a row open it; while it is open nobody asks. Then one request, the probe, decides: it
+closes the circuit, or opens it for twice as long. Times are unix seconds.
+"""
+
+from dataclasses import dataclass, replace
+
+from warehouse.control.records import Passage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circuit:
+    """`failures` in a row; `openings` since it last worked; a probe is out until `probe_until`."""
+
+    failures: int = 0
+    openings: int = 0
+    cause: str | None = None
+    open_until: float | None = None
+    probe_until: float | None = None
+
+
+def ask_passage(circuit: Circuit, now: float, *, probe_s: float) -> tuple[Circuit, Passage]:
+    """Whether a request may go; the first one after the open time becomes the probe."""
+    if circuit.open_until is None:
+        return circuit, Passage(is_allowed=True, is_clean=circuit.failures == 0)
+    busy_until = max(circuit.open_until, circuit.probe_until or 0.0)
+    if busy_until > now:
+        refused = Passage(is_allowed=False, wait_s=busy_until - now, cause=circuit.cause)
+        return circuit, refused
+    probing = replace(circuit, probe_until=now + probe_s)
+    return probing, Passage(is_allowed=True, is_probe=True, cause=circuit.cause)
+
+
+def after_failure(
+    circuit: Circuit,
+    now: float,
+    *,
+    cause: str,
+    is_probe: bool,
+    threshold: int,
+    open_s: float,
+    longest_s: float,
+) -> Circuit:
+    """One more failure: opens at the threshold, and again for longer when a probe fails.
+
+    A request that was under way when the circuit opened changes nothing.
+    """
+    if circuit.open_until is not None and not is_probe:
+        return circuit
+    failures = circuit.failures + 1
+    if not is_probe and failures < threshold:
+        return replace(circuit, failures=failures, cause=cause)
+    for_s = min(longest_s, open_s * 2.0 ** min(circuit.openings, 30))
+    return Circuit(
+        failures=failures,
+        openings=circuit.openings + 1,
+        cause=cause,
+        open_until=now + for_s,
+    )
+
+
+def after_success(circuit: Circuit, *, is_probe: bool) -> Circuit:
+    """It works: closed and forgotten. Only the probe closes an open circuit."""
+    return circuit if circuit.open_until is not None and not is_probe else Circuit()
+
+
+def without_probe(circuit: Circuit) -> Circuit:
+    """The probe ended without saying anything: the next request is one."""
+    return replace(circuit, probe_until=None)
