@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-PARSER_VERSION = "vidplat-1"
+PARSER_VERSION = "vidplat-2"
 """Raised whenever a parser reads the same payload differently."""
 
 

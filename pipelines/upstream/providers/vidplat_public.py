@@ -1,8 +1,7 @@
 """The public surfaces that need no signature and no account, read as any guest reads them.
 
-Here is the policy for each way to be told no (an empty answer or a shell: once more with the
-cookies the platform has set meanwhile, then the second source; a demand for verification, an
-account or another region: stop). What an answer means is in `vidplat/negatives.py`.
+Here is which surface answers which question, and which one stands in where the policy of a refusal
+(`refusals.py`) allows another source. What an answer means is in `vidplat/`.
 """
 
 from pathlib import Path
@@ -11,7 +10,6 @@ from pipelines.domain.errors import (
     EmptyAnswerError,
     InvalidMusicInputError,
     PageWithoutDataError,
-    ProviderUnsupportedError,
     StructureChangedError,
     SubstitutionError,
     UpstreamError,
@@ -31,9 +29,11 @@ from pipelines.upstream.reading import Reading, SoundFile
 from pipelines.upstream.refusals import Policy, allows
 from pipelines.upstream.surfaces import Surfaces, with_requests
 from pipelines.upstream.trail import Answer, open_trail
-from pipelines.upstream.vidplat.accounts import parse_user_info
+from pipelines.upstream.vidplat.accounts import parse_account_page, parse_user_info
+from pipelines.upstream.vidplat.hashtags import parse_hashtag_info
 from pipelines.upstream.vidplat.links import LinkTarget
 from pipelines.upstream.vidplat.lists import (
+    parse_hashtag_list,
     parse_music_list,
     parse_slides_info,
     parse_user_page,
@@ -41,11 +41,21 @@ from pipelines.upstream.vidplat.lists import (
 )
 from pipelines.upstream.vidplat.music import parse_music_info
 from pipelines.upstream.vidplat.pages import parse_work_page
+from pipelines.upstream.vidplat.search import parse_search_single, parse_search_stream
 
 PAGE_SIZE = "20"
 SHELLS_IN_A_ROW = 3  # after so many, details are asked of the second source first
 _GUEST_APP = {"aid": "1128"}
 _NOTE_SOURCE = {"request_source": "200"}
+_SEARCH = {
+    "device_platform": "webapp",
+    "aid": "6383",
+    "search_channel": "aweme_general",
+    "search_source": "normal_search",
+    "is_filter_search": "0",
+    "list_type": "single",
+    "count": "15",
+}  # what the search page itself asks with, but for its signature
 _GIVE = "give the link of a track or video"
 
 type Detail = VideoDetail | UnavailableVideo
@@ -94,13 +104,25 @@ class VidplatPublic:
         return with_requests(found, trail.request_count)
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """One account."""
+        """One account; where the surface stays empty, what its share page shows of it."""
         at = self._surfaces
-        return await at.read_twice(
-            at.ask("user_info", sec_uid=sec_uid),
-            sec_uid,
-            lambda a: parse_user_info(a.body, sec_uid=sec_uid, seen=at.seen(a)),
-        )
+        ask = at.ask("user_info", sec_uid=sec_uid)
+        with open_trail() as trail:
+            try:
+                return await at.read_twice(
+                    ask,
+                    sec_uid,
+                    lambda a: parse_user_info(a.body, sec_uid=sec_uid, seen=at.seen(a)),
+                )
+            except UpstreamError as error:
+                if not allows(error, Policy.OTHER_SOURCE):
+                    raise
+            found = await at.read_twice(
+                at.ask_page("user_page", sec_uid=sec_uid),
+                sec_uid,
+                lambda a: parse_account_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
+            )
+        return with_requests(found, trail.request_count)
 
     async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
         """One work: its share page, and where that withholds the data the second source."""
@@ -118,16 +140,39 @@ class VidplatPublic:
         return with_requests(found, trail.request_count)
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
-        """Not read yet."""
-        raise _not_read(f"hashtag {ch_id}")
+        """One hashtag."""
+        at = self._surfaces
+        return await at.read_twice(
+            at.ask("hashtag_info", ch_id=ch_id),
+            ch_id,
+            lambda a: parse_hashtag_info(a.body, ch_id=ch_id, seen=at.seen(a)),
+        )
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """Not read yet."""
-        raise _not_read(f"hashtag {ch_id} from {cursor}")
+        """One page of the works under a hashtag."""
+        at = self._surfaces
+        return await at.read_twice(
+            at.ask("hashtag_list", ch_id=ch_id, count=PAGE_SIZE, cursor=str(cursor)),
+            ch_id,
+            lambda a: parse_hashtag_list(a.body, seen=at.seen(a)),
+        )
 
     async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
-        """Not read yet."""
-        raise _not_read(f"search for {term} from {place.cursor}")
+        """One page of the guest search: the framed first screen, then single documents."""
+        at = self._surfaces
+        is_first = place == SearchPlace()
+        surface = "search_stream" if is_first else "search_single"
+        parse = parse_search_stream if is_first else parse_search_single
+        asked = {
+            **_SEARCH,
+            "keyword": term,
+            "offset": str(place.cursor),
+            "search_id": place.search_id,
+            "backtrace": place.backtrace,
+        }
+        return await at.read_twice(
+            at.ask(surface, **asked), term, lambda a: parse(a.body, place=place, seen=at.seen(a))
+        )
 
     async def resolve_link(self, url: str) -> LinkTarget:
         """Follow a short link as far as the first address that names something."""
@@ -225,7 +270,3 @@ class VidplatPublic:
             dead.__cause__ = error
             return dead
         return InvalidMusicInputError("the short link leads to no track and no video", hint=_GIVE)
-
-
-def _not_read(what: str) -> ProviderUnsupportedError:
-    return ProviderUnsupportedError(f"the {what} cannot be read in this release")

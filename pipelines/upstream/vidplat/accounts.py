@@ -1,10 +1,13 @@
-"""`user_info`: one account as the platform describes it."""
+"""One account as the platform describes it: `user_info`, and the share page `user_page`."""
+
+from dataclasses import replace
 
 from pipelines.domain.errors import SubstitutionError, UnresolvedIdError
 from pipelines.domain.records import Account
 from pipelines.upstream.fields import Node, first_address, parse_json
 from pipelines.upstream.vidplat.counts import read_count
 from pipelines.upstream.vidplat.negatives import refuse_status, says_unknown
+from pipelines.upstream.vidplat.pages import find_account
 from pipelines.upstream.vidplat.videos import Seen
 
 _AVATARS = ("avatar_larger", "avatar_medium", "avatar_thumb")
@@ -29,6 +32,32 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     if found != sec_uid:
         raise SubstitutionError("asked for one account, another came", surface=seen.surface)
     return _account(info, sec_uid, seen)
+
+
+def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
+    """The account on its share page, which shows fewer counts: its zeros are unknown.
+
+    Raises:
+        SubstitutionError: The page shows another account.
+        UpstreamError: The page withholds it, or its keys or types are not as known.
+    """
+    page, result = find_account(body, surface=seen.surface)
+    refuse_status(result)
+    info = result.must_node("user_info")
+    found = info.name("sec_uid") or page.name("lastPath")
+    if found is None:
+        raise info.missing("sec_uid")
+    if found != sec_uid:
+        raise SubstitutionError("asked for one account, another came", surface=seen.surface)
+    account = _account(info, sec_uid, seen)
+    return replace(
+        account,
+        follower_count=account.follower_count or None,
+        following_count=account.following_count or None,
+        aweme_count=account.aweme_count or None,
+        total_favorited=account.total_favorited or None,
+        favoriting_count=account.favoriting_count or None,
+    )
 
 
 def _account(info: Node, sec_uid: str, seen: Seen) -> Account:

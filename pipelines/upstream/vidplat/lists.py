@@ -1,6 +1,7 @@
-"""List surfaces: the works of a music id, the posts of an account, the second source of details.
+"""List surfaces: works of a music id or a hashtag, posts of an account, other sources of details.
 
-`has_more` that is missing or of another type is a structure error, never "the end".
+`has_more` that is missing or of another type is a structure error, never "the end". A cursor is
+handed on as it came: where a surface tells the current page's, the walk sees that it stalls.
 """
 
 from dataclasses import replace
@@ -27,6 +28,15 @@ def parse_music_list(body: bytes, *, seen: Seen) -> VideoPage:
     answer = parse_json(body, surface=seen.surface)
     refuse_status(answer)
     return _page(answer, ("aweme_list",), ("cursor",), seen)
+
+
+def parse_hashtag_list(body: bytes, *, seen: Seen) -> VideoPage:
+    """One page of `hashtag_list`; its items show no counts at all.
+
+    Raises:
+        UpstreamError: The surface refuses, or its keys or types are not as known.
+    """
+    return parse_music_list(body, seen=seen)
 
 
 def parse_user_posts(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:

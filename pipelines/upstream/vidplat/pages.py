@@ -10,9 +10,10 @@ from urllib.parse import unquote_to_bytes
 import orjson
 from selectolax.lexbor import LexborHTMLParser
 
-from pipelines.domain.errors import PageWithoutDataError, StructureChangedError, SubstitutionError
+from pipelines.domain.errors import StructureChangedError, SubstitutionError
 from pipelines.domain.records import UnavailableVideo, VideoDetail
 from pipelines.upstream.fields import Node
+from pipelines.upstream.refusals import refused
 from pipelines.upstream.vidplat.videos import (
     Seen,
     parse_detail,
@@ -23,6 +24,7 @@ from pipelines.upstream.vidplat.videos import (
 _ROUTER = "window._ROUTER_DATA"
 _WORK_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
+_ALONE = "aweme_detail"
 _DEEPEST = 6
 
 
@@ -38,9 +40,7 @@ def parse_container(body: bytes, *, surface: str) -> Node:
             return _decoded(text.partition("=")[2].strip().rstrip(";").encode(), surface)
         if script.attributes.get("id") == "RENDER_DATA":
             return _decoded(unquote_to_bytes(text.strip()), surface)
-    raise StructureChangedError(
-        "the page has no data container", surface=surface, reason="no_container"
-    )
+    raise refused("no_container", "the page has no data container", surface=surface)
 
 
 def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | UnavailableVideo:
@@ -53,25 +53,28 @@ def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | 
         StructureChangedError: Keys or types are not as known.
     """
     container = parse_container(body, surface=seen.surface)
-    result = _find(container, _WORK_KEYS)
-    if result is None:
-        raise PageWithoutDataError(
-            "the page came without its data", surface=seen.surface, reason=_shown_keys(container)
-        )
+    _, result = _found(container, _WORK_KEYS)
     refuse_region(result)
-    items = next((key for key in _ITEM_KEYS if result.has(key)), None)
-    if items is None:
-        raise result.missing(_ITEM_KEYS[0])
-    found = chosen_work(
-        result.nodes(items), result.nodes("filter_list"), aweme_id=aweme_id, seen=seen
-    )
+    found = chosen_work(_shown(result), result.nodes("filter_list"), aweme_id=aweme_id, seen=seen)
     if found is None:
-        raise PageWithoutDataError(
+        raise refused(
+            "page_without_data",
             "the page names neither the work nor why it is missing",
             surface=seen.surface,
-            reason=f"empty {items}",
+            reason=result.keys_seen(),
         )
     return found
+
+
+def _shown(result: Node) -> Iterator[Node]:
+    """The works of a result: a list, or (on pages of notes) one alone."""
+    alone = result.node(_ALONE)
+    if alone is not None:
+        return iter((alone,))
+    items = next((key for key in _ITEM_KEYS if result.has(key)), None)
+    if items is None and not result.has(_ALONE):
+        raise result.missing(_ITEM_KEYS[0])
+    return iter(()) if items is None else result.nodes(items)
 
 
 def chosen_work(
@@ -107,13 +110,17 @@ def find_account_lists(body: bytes, *, surface: str) -> Node:
         PageWithoutDataError: The container came without it.
         StructureChangedError: There is no container.
     """
-    container = parse_container(body, surface=surface)
-    found = _find(container, ("postListData",))
-    if found is None:
-        raise PageWithoutDataError(
-            "the page came without its list", surface=surface, reason=_shown_keys(container)
-        )
-    return found
+    return _found(parse_container(body, surface=surface), ("postListData",))[1]
+
+
+def find_account(body: bytes, *, surface: str) -> tuple[Node, Node]:
+    """The object of a user page that holds the account, and in it the account's result.
+
+    Raises:
+        PageWithoutDataError: The container came without it.
+        StructureChangedError: There is no container.
+    """
+    return _found(parse_container(body, surface=surface), ("userInfoRes",))
 
 
 def _decoded(text: bytes, surface: str) -> Node:
@@ -130,16 +137,26 @@ def _decoded(text: bytes, surface: str) -> Node:
     return Node(value, surface, "$")
 
 
-def _find(container: Node, keys: tuple[str, ...]) -> Node | None:
-    """The first object under one of `keys`, wherever it stands near the top."""
+def _found(container: Node, keys: tuple[str, ...]) -> tuple[Node, Node]:
+    """The first object under one of `keys`, wherever it stands near the top, and what holds it.
+
+    Raises:
+        PageWithoutDataError: There is none.
+        StructureChangedError: Something else than an object stands under such a key.
+    """
     level = [container]
     for _ in range(_DEEPEST):
         for node in level:
             for key in keys:
-                if isinstance(node.values.get(key), dict):
-                    return node.must_node(key)
+                if node.values.get(key) is not None:
+                    return node, node.must_node(key)
         level = [child for node in level for child in _children(node)]
-    return None
+    raise refused(
+        "page_without_data",
+        "the page came without its data",
+        surface=container.surface,
+        reason=_shown_keys(container),
+    )
 
 
 def _children(node: Node) -> Iterator[Node]:
