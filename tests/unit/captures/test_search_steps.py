@@ -1,0 +1,288 @@
+"""A search ends each term for a reason, respects its four limits, and says which one it was."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.domain.errors import (
+    EmptyAnswerError,
+    ForbiddenError,
+    LoginRequiredError,
+    ProviderUnsupportedError,
+    SametrackError,
+    StructureChangedError,
+    UnreachableError,
+    VerificationDemandedError,
+)
+from pipelines.domain.parameters import scan_parameters
+from pipelines.domain.records import Video
+from pipelines.domain.search import SearchPage, SearchPlace
+from pipelines.domain.search_walk import SearchLimits, SearchSteps, SearchWalk, to_search_limits
+
+SEEN_AT = datetime(2026, 11, 21, tzinfo=UTC)
+WIDE = SearchLimits(page_limit=60, request_budget=180, batch_target=1000, candidate_limit=5000)
+Step = SearchPage | SametrackError
+
+
+def page(
+    *ids: str,
+    cursor: int,
+    has_more: bool | None = True,
+    nil_type: str | None = None,
+    skipped_cards: int = 0,
+) -> SearchPage:
+    videos = tuple(
+        Video(aweme_id=name, surface="search_single", observed_at=SEEN_AT) for name in ids
+    )
+    return SearchPage(
+        videos=videos,
+        next_place=SearchPlace(cursor=cursor, search_id="log", backtrace=f"b{cursor}"),
+        has_more=has_more,
+        nil_type=nil_type,
+        skipped_cards=skipped_cards,
+    )
+
+
+def walked(
+    script: Sequence[Step],
+    *,
+    terms: Sequence[str] = ("song",),
+    limits: SearchLimits = WIDE,
+    known: Sequence[str] = (),
+    requests: int = 1,
+) -> tuple[SearchWalk, list[tuple[str, SearchPlace]]]:
+    steps, asked, left = SearchSteps(terms, limits, known=known), [], list(script)
+    while (question := steps.next_page()) is not None:
+        asked.append(question)
+        step = left.pop(0)
+        if isinstance(step, SearchPage):
+            steps.take(step, requests=requests)
+        else:
+            steps.refuse(step, requests=requests)
+    assert left == []
+    return steps.result(), asked
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        (page("c", cursor=4, has_more=False), "exhausted"),
+        (page(cursor=4, has_more=False), "exhausted"),
+        (page(cursor=4, nil_type="no_result"), "exhausted"),
+        (page(cursor=4), "empty_ambiguous"),
+        (page("c", cursor=2), "cursor_stalled"),
+        (page("c", cursor=0), "cursor_stalled"),
+        (page("a", "b", cursor=4), "no_new_items"),
+        (StructureChangedError("x", surface="search_single"), "upstream_structure_changed"),
+        (UnreachableError("x", surface="search_single"), "upstream_unreachable"),
+        (EmptyAnswerError("x", surface="search_single"), "upstream_empty"),
+        (VerificationDemandedError("x", surface="search_single"), "upstream_verification"),
+        (LoginRequiredError("x", surface="search_single"), "upstream_login_required"),
+        (ProviderUnsupportedError("x"), "provider_unsupported"),
+    ],
+)
+def test_term_ends_for_its_reason(last: Step, reason: str) -> None:
+    walk, asked = walked([page("a", "b", cursor=2), last])
+    assert [(term.stop_reason, term.finished) for term in walk.terms] == [
+        (reason, reason == "exhausted")
+    ]
+    assert [place.cursor for _, place in asked] == [0, 2]
+    assert [video.aweme_id for video in walk.videos][:2] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("only", "reason"),
+    [
+        (page(cursor=10, has_more=False), "empty_ambiguous"),
+        (page(cursor=10, has_more=True), "empty_ambiguous"),
+        (page(cursor=0, has_more=False, nil_type="no_result"), "exhausted"),
+    ],
+)
+def test_empty_first_page_ends_the_search_only_where_the_platform_says_why(
+    only: SearchPage, reason: str
+) -> None:
+    walk, _ = walked([only])
+    assert [term.stop_reason for term in walk.terms] == [reason]
+
+
+def test_place_of_the_next_page_is_passed_on_unchanged() -> None:
+    _, asked = walked([page("a", cursor=12), page("b", cursor=24, has_more=False)])
+    assert asked[1] == ("song", SearchPlace(cursor=12, search_id="log", backtrace="b12"))
+
+
+def test_page_of_other_cards_is_no_end() -> None:
+    walk, _ = walked([page(cursor=10, skipped_cards=4), page("a", cursor=20, has_more=False)])
+    assert (walk.terms[0].pages, walk.terms[0].items) == (2, 1)
+
+
+def test_terms_are_walked_in_order_and_each_starts_at_the_beginning() -> None:
+    script = [page("a", cursor=9, has_more=False), page("b", cursor=9, has_more=False)]
+    walk, asked = walked(script, terms=["one", " ", "two", "ONE"])
+    assert asked == [("one", SearchPlace()), ("two", SearchPlace())]
+    assert [(term.term, term.new_items) for term in walk.terms] == [("one", 1), ("two", 1)]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        VerificationDemandedError("x", surface="search_stream"),
+        LoginRequiredError("x", surface="search_stream"),
+        ForbiddenError("x", surface="search_stream"),
+        ProviderUnsupportedError("x"),
+    ],
+)
+def test_what_is_said_to_the_visitor_ends_every_term(error: SametrackError) -> None:
+    walk, asked = walked([error], terms=["one", "two", "three"])
+    assert len(asked) == 1
+    assert [(term.term, term.stop_reason, term.pages) for term in walk.terms] == [
+        ("one", error.type, 0),
+        ("two", error.type, 0),
+        ("three", error.type, 0),
+    ]
+    assert walk.error is error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StructureChangedError("x", surface="search_stream"),
+        UnreachableError("x", surface="search_stream"),
+        EmptyAnswerError("x", surface="search_stream"),
+    ],
+)
+def test_what_is_said_of_one_term_leaves_the_next_one_its_turn(error: SametrackError) -> None:
+    walk, _ = walked([error, page("a", cursor=9, has_more=False)], terms=["one", "two"])
+    assert [term.stop_reason for term in walk.terms] == [error.type, "exhausted"]
+    assert walk.error is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason", "pages"),
+    [
+        (SearchLimits(page_limit=2), "page_limit", 2),
+        (SearchLimits(request_budget=3), "request_budget", 3),
+        (SearchLimits(batch_target=4), "batch_target_reached", 2),
+        (SearchLimits(candidate_limit=5), "candidate_limit", 3),
+    ],
+)
+def test_each_limit_ends_the_term_and_is_named(
+    limits: SearchLimits, reason: str, pages: int
+) -> None:
+    script = [page(f"{n}a", f"{n}b", cursor=n * 2 + 2) for n in range(pages)]
+    walk, _ = walked(script, limits=limits)
+    assert [(term.stop_reason, term.pages) for term in walk.terms] == [(reason, pages)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (SearchLimits(request_budget=1), "request_budget"),
+        (SearchLimits(batch_target=1), "batch_target_reached"),
+        (SearchLimits(candidate_limit=1), "candidate_limit"),
+    ],
+)
+def test_limit_of_the_job_also_ends_the_terms_that_were_not_begun(
+    limits: SearchLimits, reason: str
+) -> None:
+    walk, asked = walked([page("a", cursor=9)], terms=["one", "two"], limits=limits)
+    assert len(asked) == 1
+    assert [(term.term, term.stop_reason) for term in walk.terms] == [
+        ("one", reason),
+        ("two", reason),
+    ]
+    assert [line.requests for line in walk.coverage] == [1]
+
+
+def test_page_limit_is_each_terms_own() -> None:
+    script = [page("a", cursor=9), page("b", cursor=9)]
+    walk, _ = walked(script, terms=["one", "two"], limits=SearchLimits(page_limit=1))
+    assert [term.stop_reason for term in walk.terms] == ["page_limit", "page_limit"]
+
+
+def test_repeated_requests_of_one_page_count_against_the_budget() -> None:
+    limits = SearchLimits(request_budget=4)
+    walk, _ = walked([page("a", cursor=2), page("b", cursor=4)], limits=limits, requests=2)
+    assert (walk.requests_used, walk.terms[0].stop_reason) == (4, "request_budget")
+
+
+def test_works_known_before_are_in_the_union_but_not_new() -> None:
+    script = [page("a", "b", cursor=2), page("c", cursor=4, has_more=False)]
+    walk, _ = walked(script, known=["a", "b"])
+    assert (walk.terms[0].items, walk.terms[0].new_items) == (3, 1)
+    full, asked = walked([], known=["a", "b"], limits=SearchLimits(candidate_limit=2))
+    assert (asked, [term.stop_reason for term in full.terms]) == ([], ["candidate_limit"])
+
+
+def test_work_shown_by_two_terms_is_new_once_and_names_both() -> None:
+    script = [page("a", cursor=9, has_more=False), page("a", "b", cursor=9, has_more=False)]
+    walk, _ = walked(script, terms=["one", "two"])
+    assert walk.shown_by == {"a": ("one", "two"), "b": ("two",)}
+    assert [term.new_items for term in walk.terms] == [1, 1]
+
+
+def test_no_candidate_wanted_is_no_request() -> None:
+    walk, asked = walked([], limits=SearchLimits(candidate_limit=0))
+    assert (asked, walk.requests_used) == ([], 0)
+
+
+def test_pagination_document_has_the_fields_of_a_result() -> None:
+    walk, _ = walked([page("a", cursor=9, has_more=False)], terms=["song"])
+    assert walk.to_pagination() == {
+        "pages_fetched": 1,
+        "terms_paginated": 1,
+        "terms": [
+            {
+                "term": "song",
+                "pages": 1,
+                "items": 1,
+                "new_items": 1,
+                "last_cursor": 9,
+                "finished": True,
+                "stop_reason": "exhausted",
+            }
+        ],
+        "request_budget": 180,
+        "requests_used": 1,
+    }
+
+
+def test_limits_are_those_of_the_parameters() -> None:
+    limits = to_search_limits(scan_parameters({"search_page_limit": 3, "candidate_limit": 40}))
+    assert limits == SearchLimits(page_limit=3, candidate_limit=40)
+
+
+@given(
+    pages=st.lists(
+        st.tuples(
+            st.lists(st.sampled_from("abcdefgh"), max_size=4),
+            st.integers(0, 6),
+            st.sampled_from([True, False, None]),
+        ),
+        min_size=1,
+        max_size=20,
+    ),
+    limits=st.builds(
+        SearchLimits,
+        page_limit=st.integers(1, 6),
+        request_budget=st.integers(1, 8),
+        batch_target=st.integers(1, 6),
+        candidate_limit=st.integers(0, 6),
+    ),
+    terms=st.lists(st.sampled_from(["one", "two", "three"]), min_size=1, max_size=4),
+)
+def test_every_walk_ends_within_its_limits_with_a_reason_for_each_term(
+    pages: list[tuple[list[str], int, bool | None]], limits: SearchLimits, terms: list[str]
+) -> None:
+    steps, at = SearchSteps(terms, limits), 0
+    while steps.next_page() is not None:
+        ids, cursor, has_more = pages[at % len(pages)]
+        steps.take(page(*ids, cursor=cursor, has_more=has_more), requests=1)
+        at += 1
+    walk = steps.result()
+    assert [term.term for term in walk.terms] == list(dict.fromkeys(terms))
+    assert all(term.stop_reason and term.pages <= limits.page_limit for term in walk.terms)
+    assert walk.requests_used == at <= limits.request_budget
+    assert sum(term.new_items for term in walk.terms) == len(walk.videos)
