@@ -13,12 +13,15 @@ from pipelines.settings import Settings
 from pipelines.upstream.http import HttpLimits
 from pipelines.upstream.politeness import HostBook
 from pipelines.upstream.profiles import Profile, load_profile
-from pipelines.upstream.providers.protocol import Provider
+from pipelines.upstream.providers.chart_public import ChartPublic
+from pipelines.upstream.providers.protocol import ChartProvider, Provider
 from pipelines.upstream.providers.supplies import Supplies
 from pipelines.upstream.providers.vidplat_public import VidplatPublic
 
 __all__ = [
+    "ChartProvider",
     "Provider",
+    "build_chart_provider",
     "build_data_provider",
     "build_music_provider",
     "choose_profile",
@@ -133,6 +136,25 @@ def build_music_provider(
     """
     supplies = Supplies(settings=settings, profile=profile, control=control, limits=limits)
     return _build(music_provider_name(settings), supplies)
+
+
+def build_chart_provider(
+    settings: Settings, profile: Profile, *, control: HostBook, limits: HttpLimits | None = None
+) -> ChartProvider:
+    """The source of chart history, at the chart's own rate; close it after use.
+
+    Raises:
+        ProviderUnsupportedError: The source that rules everything brings no chart.
+    """
+    name = settings.data_provider
+    if _TABLE[name].world is not None:
+        raise ProviderUnsupportedError(
+            f"the source {name!r} brings no chart", hint="set DATA_PROVIDER=vidplat-public"
+        )
+    supplies = Supplies(
+        settings=settings, profile=profile.for_chart(), control=control, limits=limits
+    )
+    return ChartPublic(supplies.guest())
 
 
 def _build(name: str, supplies: Supplies) -> Provider:

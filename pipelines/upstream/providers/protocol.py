@@ -72,7 +72,8 @@ class ChartProvider(Protocol):
     """One source of chart history.
 
     Raises (all methods):
-        ChartUnavailableError: The source says no, in whatever way.
+        ChartUnavailableError: The source answered, but not with a chart.
+        UpstreamError: By name, when it refuses, cannot be reached or shows another issue.
     """
 
     @property
