@@ -19,6 +19,7 @@ ASSETS = (
     collecting.candidates,
     collecting.video_details,
     concluding.confirmed_videos,
+    concluding.account_profiles,
     concluding.coverage,
     concluding.rankings,
     concluding.job_results,

@@ -32,6 +32,7 @@ STAGE_WORDS = {
     "candidates": "choosing candidates",
     "video_details": "reading detail pages",
     "confirmed_videos": "listening",
+    "account_profiles": "reading the accounts' profiles",
     "rankings": "ranking",
     "job_results": "writing the result",
 }
@@ -39,7 +40,9 @@ _COUNTS = (
     ("candidate_pool_count", "candidates"),
     ("detail_checked_count", "details"),
     ("audio_checked_count", "sounds heard"),
+    ("search_page_count", "search pages"),
     ("confirmed_count", "confirmed"),
+    ("account_profile_count", "profiles"),
     ("requests_used", "requests"),
 )
 

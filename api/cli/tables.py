@@ -103,6 +103,9 @@ def print_ledger(console: Console, coverage: Mapping[str, Any]) -> None:
         console.print(f"  • {safe(wording.source_sentence(source).en)}", soft_wrap=True)
     for words in wording.not_reached_sentences(coverage["not_reached"]):
         console.print(f"  • {safe(words.en)}", soft_wrap=True)
+    if coverage["unseen_estimate"]:
+        said = wording.estimate_sentence(coverage["unseen_estimate"])
+        console.print(f"  • {safe(said.en)}", soft_wrap=True)
     console.print(f"  [dim]{wording.NEVER_EVERYTHING.en}[/]")
 
 

@@ -129,6 +129,16 @@ def not_reached_sentences(names: Iterable[str]) -> list[Words]:
     ]
 
 
+def estimate_sentence(estimate: Mapping[str, Any]) -> Words:
+    """The lower bound of what was not met, never to be read as a count."""
+    bound = int(estimate["lower_bound"])
+    return Words(
+        f"Estimate, no count ({estimate['method']}): at least {counted(bound, 'more music id')} "
+        f"with the recording that no screen showed.",
+        f"估计, 非计数 ({estimate['method']}): 至少还有 {bound:,} 个未见的同款音乐 ID。",
+    )
+
+
 def _about(surface: str, what: Words) -> Words:
     words = surface_words(surface)
     return Words(f"{words.en[0].upper()}{words.en[1:]}: {what.en}.", f"{words.zh}: {what.zh}。")

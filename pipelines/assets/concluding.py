@@ -1,6 +1,6 @@
 """Assets that conclude: confirmed videos with their evidence, coverage, ranking, result.
 
-How is in `pipelines/scan/confirm.py` and `pipelines/scan/conclude.py`.
+How is in `pipelines/scan/confirm.py`, `conclude.py` and `rows.py`.
 """
 
 from collections.abc import Iterator
@@ -13,10 +13,13 @@ from pipelines.assets.metadata import coverage_metadata
 from pipelines.partitions import tracks
 from pipelines.resources import ScanSlot
 from pipelines.scan import conclude
+from pipelines.scan import rows as mart_rows
+from pipelines.scan.accounts import read_profiles
 from pipelines.scan.confirm import confirm_videos
 from warehouse.documents import pack_document
 
 CONFIRMED = AssetKey(["marts", "confirmed_videos"])
+ACCOUNT_PROFILES = AssetKey(["raw", "account_profiles"])
 COVERAGE = AssetKey(["marts", "coverage"])
 RANKINGS = AssetKey(["marts", "rankings"])
 JOB_RESULTS = AssetKey(["marts", "job_results"])
@@ -47,9 +50,9 @@ def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:
     """Hear the music ids in the pool, confirm their works, and widen until nothing new comes."""
     with scan.stage("confirmed_videos") as session:
         confirm_videos(session)
-        session.append("candidates", conclude.candidate_rows(session))
-        outcomes = conclude.outcome_counts(session)
-        for noun, rows in conclude.confirmation_rows(session).items():
+        session.append("candidates", mart_rows.candidate_rows(session))
+        outcomes = mart_rows.outcome_counts(session)
+        for noun, rows in mart_rows.confirmation_rows(session).items():
             session.append(noun, rows)
             told = outcomes if noun == "confirmed_videos" else {}
             yield MaterializeResult(
@@ -57,11 +60,19 @@ def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:
             )
 
 
-@scan_asset(COVERAGE, deps=[CONFIRMED])
+@scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED])
+def account_profiles(scan: ResourceParam[ScanSlot]) -> Result:
+    """Profiles of the accounts behind the confirmed works, those with most linked likes first."""
+    with scan.stage("account_profiles") as session:
+        known = read_profiles(session)
+        return MaterializeResult(metadata={"profiles_known": known} | coverage_metadata(session))
+
+
+@scan_asset(COVERAGE, deps=[CONFIRMED, ACCOUNT_PROFILES])
 def coverage(scan: ResourceParam[ScanSlot]) -> Result:
     """The ledger: what each source was asked, what it gave, and why we stopped."""
     with scan.stage("rankings") as session:
-        rows = conclude.coverage_rows(session)
+        rows = mart_rows.coverage_rows(session)
         session.append("coverage", rows)
         counts = {"dagster/row_count": len(rows)}
         return MaterializeResult(metadata=counts | coverage_metadata(session))
@@ -72,8 +83,9 @@ def rankings(scan: ResourceParam[ScanSlot]) -> Result:
     """The confirmed works in the order the job asked for."""
     with scan.stage("rankings") as session:
         session.document = conclude.result_document(session)
-        rows = conclude.ranking_rows(session, session.document)
+        rows = mart_rows.ranking_rows(session, session.document)
         session.append("rankings", rows)
+        session.append("account_summaries", mart_rows.account_rows(session))
         return MaterializeResult(metadata={"dagster/row_count": len(rows)})
 
 
@@ -83,7 +95,7 @@ def job_results(scan: ResourceParam[ScanSlot]) -> Result:
     with scan.stage("job_results") as session:
         packed = pack_document(session.document)
         session.finish_appends()  # the result comes last: who sees it finds everything behind it
-        session.append("job_results", [conclude.result_row(session, packed)])
+        session.append("job_results", [mart_rows.result_row(session, packed)])
         session.finish_appends()
         counts = {"dagster/row_count": 1, "size_bytes": len(packed)}
         return MaterializeResult(metadata={**counts, **session.stopwatch.seconds()})

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pipelines.domain.documents import Document
 from pipelines.domain.ranking import rank_documents
-from pipelines.domain.records import Account
+from pipelines.domain.records import Account, Video
 
 VIDEO_PREVIEW_LIMIT = 20
 _PREVIEW_FIELDS = ("aweme_id", "desc", "create_time", "share_url", "link_type", "statistics")
@@ -42,6 +42,16 @@ def to_account_summary(
         "account_count": len(accounts),
         "account_count_complete": False,
     }
+
+
+def accounts_by_likes(works: Iterable[Video]) -> tuple[str, ...]:
+    """Accounts of works in the order of the summary: largest linked likes first."""
+    likes: dict[str, int] = {}
+    for work in works:
+        if work.author is not None:
+            gained = work.statistics.digg_count or 0
+            likes[work.author.sec_uid] = likes.get(work.author.sec_uid, 0) + gained
+    return tuple(sorted(likes, key=lambda sec_uid: (-likes[sec_uid], sec_uid)))
 
 
 def _account(works: Sequence[Document], profile: Account | None) -> Document:

@@ -28,6 +28,7 @@ STAGES: tuple[str, ...] = (
     "candidates",
     "video_details",
     "confirmed_videos",
+    "account_profiles",
     "rankings",
     "job_results",
 )

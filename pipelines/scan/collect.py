@@ -6,6 +6,7 @@ read before stays.
 """
 
 import asyncio
+from collections.abc import Coroutine, Iterable
 
 from pipelines.domain.coverage import SourceCoverage
 from pipelines.domain.errors import (
@@ -91,7 +92,7 @@ async def _read_author_screens(session: ScanSession, authors: tuple[str, ...]) -
             if isinstance(walk.error, ENDS_THE_SOURCE):
                 ended = True
 
-    await _each(one(sec_uid) for sec_uid in authors)
+    await each(one(sec_uid) for sec_uid in authors)
     return new
 
 
@@ -152,7 +153,7 @@ async def _read_details(session: ScanSession, aweme_ids: list[str]) -> str:
                     stop = error.type
             session.count()
 
-    await _each(one(aweme_id) for aweme_id in aweme_ids)
+    await each(one(aweme_id) for aweme_id in aweme_ids)
     return stop
 
 
@@ -171,11 +172,11 @@ def _keep(session: ScanSession, aweme_id: str, read: VideoDetail | UnavailableVi
         found.details[aweme_id] = read
 
 
-async def _each(tasks: object) -> None:
+async def each(tasks: Iterable[Coroutine[object, object, None]]) -> None:
     """Run coroutines together; the first fault ends the others and is raised as itself."""
     try:
         async with asyncio.TaskGroup() as group:
-            for task in tasks:  # type: ignore[attr-defined]  # a generator of coroutines
+            for task in tasks:
                 group.create_task(task)
     except BaseExceptionGroup as faults:
         raise faults.exceptions[0] from faults

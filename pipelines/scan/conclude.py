@@ -1,12 +1,10 @@
-"""The closing half of a scan: rows for the marts and the one immutable result document."""
+"""The closing half of a scan: the one immutable result document that it leaves."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
-
-import orjson
 
 from pipelines.domain.accounts import to_account_summary
 from pipelines.domain.coverage import merged
@@ -16,166 +14,16 @@ from pipelines.domain.documents import (
     to_track_document,
     to_variant_document,
 )
-from pipelines.domain.evidence import ALGORITHM, Comparison, variant_kind
+from pipelines.domain.estimate import unseen_music_ids
 from pipelines.domain.expansion import Confirmed
-from pipelines.domain.records import Video
-from pipelines.domain.results import ResultDocument, Source, view_result
+from pipelines.domain.results import ResultDocument, Source
 from pipelines.scan.session import ScanSession
-from warehouse.queries import read_first_observed
-
-type Row = dict[str, object]
+from warehouse.queries import read_confirmed_history, read_first_observed
 
 ENDED = frozenset({"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"})
 """Stop reasons after which the same source shows nothing more. `page_limit` is the first screen of
 an account: deeper pages are never read."""
 SEARCH_LATER = "search:not_available_in_this_release"
-
-
-def candidate_rows(session: ScanSession) -> list[Row]:
-    """`marts.candidates`: what came of every video in the pool."""
-    found = session.findings
-    music = {video.aweme_id: video.music for video in found.videos()}
-    rows: list[Row] = []
-    for aweme_id, entry in found.pool.items():
-        outcome, reason = found.outcomes.get(aweme_id, ("pooled", None))
-        sound = music.get(aweme_id)
-        rows.append({
-            "job_id": session.job.job_id,
-            "aweme_id": aweme_id,
-            "source_surface": entry.sighting.surface,
-            "source_entity_id": entry.sighting.entity_id,
-            "priority": entry.priority,
-            "music_id": sound.music_id if sound else None,
-            "outcome": outcome,
-            "reason": reason,
-        })  # fmt: skip
-    return rows
-
-
-def confirmed_rows(session: ScanSession) -> list[Row]:
-    """`marts.confirmed_videos`."""
-    return [_confirmed_row(session, entry) for entry in session.findings.confirmed.values()]
-
-
-def _confirmed_row(session: ScanSession, entry: Confirmed) -> Row:
-    video, comparison = entry.video, entry.comparison
-    return {
-        "music_id": session.music_id,
-        "aweme_id": video.aweme_id,
-        "job_id": session.job.job_id,
-        "link_type": entry.link_type,
-        "source_music_id": _music_id(session, video),
-        "source_music_title": video.music.title if video.music else None,
-        "sec_uid": video.author.sec_uid if video.author else None,
-        "comparison_id": comparison.comparison_id if comparison else None,
-        "reference_aweme_id": comparison.reference_aweme_id if comparison else None,
-        "expansion_round": entry.expansion_round,
-        "algorithm": ALGORITHM,
-    }
-
-
-def variant_rows(session: ScanSession) -> list[Row]:
-    """`marts.variants`."""
-    return [
-        {
-            "music_id": session.music_id,
-            "aweme_id": entry.video.aweme_id,
-            "job_id": session.job.job_id,
-            "source_music_id": _music_id(session, entry.video),
-            "sec_uid": entry.video.author.sec_uid if entry.video.author else None,
-            "kind": variant_kind(entry.comparison.pair),
-            "speed": entry.comparison.pair.speed,
-            "semitones": entry.comparison.pair.semitones,
-            "comparison_id": entry.comparison.comparison_id,
-            "algorithm": ALGORITHM,
-        }
-        for entry in session.findings.variants.values()
-    ]
-
-
-def comparison_rows(session: ScanSession) -> list[Row]:
-    """`marts.audio_comparisons`: every compared pair, rejected ones too."""
-    shas = session.findings.sound_hashes
-    return [_comparison_row(session, entry, shas) for entry in session.findings.comparisons]
-
-
-def _comparison_row(session: ScanSession, entry: Comparison, shas: Mapping[str, str]) -> Row:
-    return {
-        "comparison_id": entry.comparison_id,
-        "job_id": session.job.job_id,
-        "track_music_id": session.music_id,
-        "reference_aweme_id": entry.reference_aweme_id,
-        "candidate_aweme_id": entry.candidate_aweme_id,
-        "reference_music_id": entry.reference_music_id,
-        "candidate_music_id": entry.candidate_music_id,
-        "reference_sha256": shas.get(entry.reference_aweme_id),
-        "candidate_sha256": shas.get(entry.candidate_aweme_id),
-        **asdict(entry.pair),
-        "limits": orjson.dumps(asdict(entry.limits)).decode(),
-        "algorithm": entry.algorithm,
-        "feature_version": entry.feature_version,
-        "library_version": entry.library_version,
-    }
-
-
-def confirmation_rows(session: ScanSession) -> dict[str, list[Row]]:
-    """What the listening leaves, by mart."""
-    return {
-        "confirmed_videos": confirmed_rows(session),
-        "variants": variant_rows(session),
-        "audio_comparisons": comparison_rows(session),
-        "expansion_rounds": round_rows(session),
-    }
-
-
-def round_rows(session: ScanSession) -> list[Row]:
-    """`marts.expansion_rounds`."""
-    return [
-        {
-            "job_id": session.job.job_id,
-            "round": number,
-            "music_ids": list(music_ids),
-            "new_confirmed_count": new,
-        }
-        for number, (music_ids, new) in enumerate(session.findings.rounds)
-    ]
-
-
-def coverage_rows(session: ScanSession) -> list[Row]:
-    """`marts.coverage`: the ledger, one row per source and stop reason."""
-    return [
-        {"job_id": session.job.job_id, **asdict(entry)} for entry in merged(session.findings.ledger)
-    ]
-
-
-def ranking_rows(session: ScanSession, document: Mapping[str, Any]) -> list[Row]:
-    """`marts.rankings`: the result in the job's own order."""
-    view = view_result(document, session.parameters)
-    return [
-        {
-            "job_id": session.job.job_id,
-            "rank": video["rank"],
-            "aweme_id": video["aweme_id"],
-            "music_id": session.music_id,
-            "link_type": video["link_type"],
-            **video["statistics"],
-            "hot_score": video["hot_score"],
-            "statistics_complete": video["statistics_complete"],
-            "create_time": video["create_time"],
-        }
-        for video in view["aweme_list"]
-    ]
-
-
-def result_row(session: ScanSession, packed: bytes) -> Row:
-    """`marts.job_results`."""
-    return {
-        "job_id": session.job.job_id,
-        "music_id": session.music_id,
-        "document": packed,
-        "confirmed_count": len(session.findings.confirmed),
-        "algorithm": ALGORITHM,
-    }
 
 
 def result_document(session: ScanSession) -> dict[str, Any]:
@@ -186,7 +34,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
     ranked = [
         _ranked(session, entry, first.get(aweme_id)) for aweme_id, entry in found.confirmed.items()
     ]
-    summary = to_account_summary(ranked)
+    summary = to_account_summary(ranked, profiles=found.profiles)
     return ResultDocument(
         music=to_track_document(found.track),
         music_id=session.music_id,
@@ -206,7 +54,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
 
 
 def _ranked(session: ScanSession, entry: Confirmed, first: datetime | None) -> dict[str, Any]:
-    music_id = _music_id(session, entry.video)
+    music_id = session.music_of(entry.video)
     return to_ranked_document(
         entry.video,
         link_type=entry.link_type,
@@ -223,17 +71,13 @@ def _variants(session: ScanSession) -> dict[str, Any]:
         to_variant_document(
             entry.video,
             comparison=entry.comparison,
-            source_music_id=_music_id(session, entry.video),
-            source_music_url=_music_link(session, _music_id(session, entry.video)),
+            source_music_id=session.music_of(entry.video),
+            source_music_url=_music_link(session, session.music_of(entry.video)),
         )
         for entry in entries
     ]
     kinds = Counter(document["variant_kind"] for document in documents)
     return {"count": len(documents), "aweme_list": documents, "by_kind": dict(kinds)}
-
-
-def _music_id(session: ScanSession, video: Video) -> str:
-    return video.music.music_id if video.music else session.music_id
 
 
 def _music_link(session: ScanSession, music_id: str) -> str:
@@ -245,11 +89,27 @@ def _discovery(session: ScanSession) -> dict[str, Any]:
         "official_comprehensive_search": {
             "terms": [], "cursor_pages": 0, "observed_union_count": 0,
         },
+        "confirmed_graph_observation_history": _history(session),
         "rounds": [
             {"round": number, "music_ids": list(music_ids), "new_confirmed_count": new}
             for number, (music_ids, new) in enumerate(session.findings.rounds)
         ],
     }  # fmt: skip
+
+
+def _history(session: ScanSession) -> dict[str, Any]:
+    """This run beside all runs before it that confirmed something for the track."""
+    confirmed, now = set(session.findings.confirmed), session.clock()
+    before = read_confirmed_history(
+        session.runtime.engine, session.music_id, without_job=session.job.job_id
+    )
+    return {
+        "run_count": before.run_count + 1,
+        "cumulative_confirmed_count": len(before.aweme_ids | confirmed),
+        "new_confirmed_count": len(confirmed - before.aweme_ids),
+        "first_run_at": to_time(before.first_run_at or now),
+        "last_run_at": to_time(now),
+    }
 
 
 def _coverage(session: ScanSession) -> dict[str, Any]:
@@ -259,19 +119,31 @@ def _coverage(session: ScanSession) -> dict[str, Any]:
     return {
         "sources": [asdict(entry) for entry in merged(found.ledger)],
         "not_reached": [*([SEARCH_LATER] if asked else []), *found.not_reached, *left],
-        "unseen_estimate": None,
+        "unseen_estimate": unseen_music_ids(_met_elsewhere(session)),
     }
+
+
+def _met_elsewhere(session: ScanSession) -> Iterator[tuple[str, str]]:
+    """Works under other music ids that carry the recording, met on the screen of somebody."""
+    found = session.findings
+    music = {video.aweme_id: video.music for video in found.videos()}
+    for seen in found.sightings:
+        sound = music.get(seen.aweme_id)
+        is_list = seen.surface == "music_list"
+        if sound and not is_list and found.verified.get(sound.music_id) is not None:
+            yield seen.aweme_id, sound.music_id
 
 
 def _ended(session: ScanSession) -> dict[Source, bool]:
     """True for the music lists when neither the pool's limit nor an error ended the reading."""
     found = session.findings
     has_room = len(found.pool) < session.parameters.candidate_limit
-    is_clean = all(entry.stop_reason in ENDED for entry in found.ledger)
-    is_whole = not found.not_reached and not found.authors_left
-    return {"music": has_room and is_clean and is_whole}
-
-
-def outcome_counts(session: ScanSession) -> dict[str, int]:
-    """How many candidates ended how; for the run's metadata."""
-    return dict(Counter(outcome for outcome, _ in session.findings.outcomes.values()))
+    is_clean = all(
+        entry.stop_reason in ENDED for entry in found.ledger if entry.surface != "user_info"
+    )
+    left = [name for name in found.not_reached if not name.startswith("user_info:")]
+    is_whole = not left and not found.authors_left
+    return {
+        "music": has_room and is_clean and is_whole,
+        "accounts": found.profiles_end == "completed",
+    }

@@ -24,7 +24,7 @@ from pipelines.domain.expansion import Confirmed, Variant
 from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.pool import Candidate, Sighting
-from pipelines.domain.records import Track, UnavailableVideo, Video, VideoDetail
+from pipelines.domain.records import Account, Track, UnavailableVideo, Video, VideoDetail
 from pipelines.runtime import Runtime
 from pipelines.scan.stopwatch import Stopwatch
 
@@ -67,6 +67,8 @@ class Findings:
     scanned_authors: set[str] = field(default_factory=set)
     sounds_wanted: int = 0
     sounds_read: int = 0
+    profiles: dict[str, Account] = field(default_factory=dict)
+    profiles_end: str = "completed"
     authors_left: tuple[str, ...] = ()
     rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
     ledger: list[SourceCoverage] = field(default_factory=list)
@@ -129,6 +131,10 @@ class ScanSession:
         """Run on this scan's own event loop, so that all steps share one client."""
         return self._runner.run(coroutine)
 
+    def music_of(self, video: Video) -> str:
+        """The music id that a work uses; the track's own where the work names none."""
+        return video.music.music_id if video.music else self.music_id
+
     @property
     def job_path(self) -> str:
         """Where the API shows this job."""
@@ -189,6 +195,7 @@ class ScanSession:
             candidate_pool_count=len(found.pool),
             confirmed_count=len(found.confirmed),
             detail_checked_count=len(found.details) + len(found.unavailable),
+            account_profile_count=len(found.profiles),
             audio_checked_count=self.progress.audio_checked_count + audio_checked,
             requests_used=self.captures.requests_used,
         )

@@ -10,6 +10,7 @@ from warehouse.queries import read_candidates, read_result_document
 
 FIXED_SEEDS = (11, 23, 42)
 SIZE = 0.2
+ACCOUNT_PROFILES = 30
 
 
 def public_same(truth: dict[str, Any]) -> set[str]:
@@ -47,6 +48,8 @@ def test_a_scan_confirms_what_carries_the_recording_and_nothing_else(
     _every_audio_link_has_evidence(document)
     _every_stop_has_a_reason(document)
     _every_candidate_has_an_outcome(stage, job_id, document)
+    _the_first_accounts_have_profiles(document)
+    _the_union_of_all_runs_is_this_run(document)
 
 
 def _variants_are_heard_at_their_own_speed(
@@ -79,7 +82,8 @@ def _every_stop_has_a_reason(document: dict[str, Any]) -> None:
     assert all(source["stop_reason"] for source in sources)
     assert all(source["requests"] or source["items"] for source in sources)
     assert document["sources_ended_by_exhaustion"] == {
-        "music": document["candidate_pool_size"] < 150 and not _left_out(document)
+        "music": document["candidate_pool_size"] < 150 and not _left_out(document),
+        "accounts": document["unique_account_count"] <= ACCOUNT_PROFILES,
     }
 
 
@@ -105,3 +109,22 @@ def _every_candidate_has_an_outcome(stage: Stage, job_id: str, document: dict[st
     )
     assert rejected
     assert all(row["reason"] and json.loads(row["limits"]) for row in rejected)
+
+
+def _the_first_accounts_have_profiles(document: dict[str, Any]) -> None:
+    accounts = document["account_summary"]["accounts"]
+    assert len(accounts) == document["unique_account_count"]
+    filled = accounts[:ACCOUNT_PROFILES]
+    assert all(entry["follower_count"] is not None for entry in filled if entry["profile_complete"])
+    assert sum(entry["profile_complete"] for entry in filled) >= 0.9 * len(filled)
+    assert not any(entry["profile_complete"] for entry in accounts[ACCOUNT_PROFILES:])
+
+
+def _the_union_of_all_runs_is_this_run(document: dict[str, Any]) -> None:
+    history = document["discovery"]["confirmed_graph_observation_history"]
+    confirmed = document["confirmed_count"]
+    assert history["run_count"] == 1
+    assert (history["cumulative_confirmed_count"], history["new_confirmed_count"]) == (
+        confirmed,
+        confirmed,
+    )

@@ -21,7 +21,8 @@ GRAPH = {
     "marts/variants": ["raw/video_details"],
     "marts/audio_comparisons": ["raw/video_details"],
     "marts/expansion_rounds": ["raw/video_details"],
-    "marts/coverage": ["marts/confirmed_videos"],
+    "raw/account_profiles": ["marts/confirmed_videos"],
+    "marts/coverage": ["marts/confirmed_videos", "raw/account_profiles"],
     "marts/rankings": ["marts/confirmed_videos", "marts/coverage"],
     "marts/job_results": ["marts/rankings"],
 }

@@ -1,0 +1,187 @@
+"""The rows that a scan leaves in the marts, one function per table. Conversion only."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from pipelines.domain.coverage import merged
+from pipelines.domain.evidence import ALGORITHM, Comparison, variant_kind
+from pipelines.domain.expansion import Confirmed
+from pipelines.domain.results import view_result
+from pipelines.scan.session import ScanSession
+
+type Row = dict[str, object]
+
+_ACCOUNT_COLUMNS = (
+    "sec_uid", "nickname", "unique_id", "follower_count", "total_favorited", "aweme_count",
+    "profile_complete", "linked_video_count", "linked_digg_count", "linked_comment_count",
+    "linked_collect_count", "linked_share_count",
+)  # fmt: skip
+
+
+def candidate_rows(session: ScanSession) -> list[Row]:
+    """`marts.candidates`: what came of every video in the pool."""
+    found = session.findings
+    music = {video.aweme_id: video.music for video in found.videos()}
+    rows: list[Row] = []
+    for aweme_id, entry in found.pool.items():
+        outcome, reason = found.outcomes.get(aweme_id, ("pooled", None))
+        sound = music.get(aweme_id)
+        rows.append({
+            "job_id": session.job.job_id,
+            "aweme_id": aweme_id,
+            "source_surface": entry.sighting.surface,
+            "source_entity_id": entry.sighting.entity_id,
+            "priority": entry.priority,
+            "music_id": sound.music_id if sound else None,
+            "outcome": outcome,
+            "reason": reason,
+        })  # fmt: skip
+    return rows
+
+
+def confirmed_rows(session: ScanSession) -> list[Row]:
+    """`marts.confirmed_videos`."""
+    return [_confirmed_row(session, entry) for entry in session.findings.confirmed.values()]
+
+
+def _confirmed_row(session: ScanSession, entry: Confirmed) -> Row:
+    video, comparison = entry.video, entry.comparison
+    return {
+        "music_id": session.music_id,
+        "aweme_id": video.aweme_id,
+        "job_id": session.job.job_id,
+        "link_type": entry.link_type,
+        "source_music_id": session.music_of(video),
+        "source_music_title": video.music.title if video.music else None,
+        "sec_uid": video.author.sec_uid if video.author else None,
+        "comparison_id": comparison.comparison_id if comparison else None,
+        "reference_aweme_id": comparison.reference_aweme_id if comparison else None,
+        "expansion_round": entry.expansion_round,
+        "algorithm": ALGORITHM,
+    }
+
+
+def variant_rows(session: ScanSession) -> list[Row]:
+    """`marts.variants`."""
+    return [
+        {
+            "music_id": session.music_id,
+            "aweme_id": entry.video.aweme_id,
+            "job_id": session.job.job_id,
+            "source_music_id": session.music_of(entry.video),
+            "sec_uid": entry.video.author.sec_uid if entry.video.author else None,
+            "kind": variant_kind(entry.comparison.pair),
+            "speed": entry.comparison.pair.speed,
+            "semitones": entry.comparison.pair.semitones,
+            "comparison_id": entry.comparison.comparison_id,
+            "algorithm": ALGORITHM,
+        }
+        for entry in session.findings.variants.values()
+    ]
+
+
+def comparison_rows(session: ScanSession) -> list[Row]:
+    """`marts.audio_comparisons`: every compared pair, rejected ones too."""
+    shas = session.findings.sound_hashes
+    return [_comparison_row(session, entry, shas) for entry in session.findings.comparisons]
+
+
+def _comparison_row(session: ScanSession, entry: Comparison, shas: Mapping[str, str]) -> Row:
+    return {
+        "comparison_id": entry.comparison_id,
+        "job_id": session.job.job_id,
+        "track_music_id": session.music_id,
+        "reference_aweme_id": entry.reference_aweme_id,
+        "candidate_aweme_id": entry.candidate_aweme_id,
+        "reference_music_id": entry.reference_music_id,
+        "candidate_music_id": entry.candidate_music_id,
+        "reference_sha256": shas.get(entry.reference_aweme_id),
+        "candidate_sha256": shas.get(entry.candidate_aweme_id),
+        **asdict(entry.pair),
+        "limits": orjson.dumps(asdict(entry.limits)).decode(),
+        "algorithm": entry.algorithm,
+        "feature_version": entry.feature_version,
+        "library_version": entry.library_version,
+    }
+
+
+def confirmation_rows(session: ScanSession) -> dict[str, list[Row]]:
+    """What the listening leaves, by mart."""
+    return {
+        "confirmed_videos": confirmed_rows(session),
+        "variants": variant_rows(session),
+        "audio_comparisons": comparison_rows(session),
+        "expansion_rounds": round_rows(session),
+    }
+
+
+def round_rows(session: ScanSession) -> list[Row]:
+    """`marts.expansion_rounds`."""
+    return [
+        {
+            "job_id": session.job.job_id,
+            "round": number,
+            "music_ids": list(music_ids),
+            "new_confirmed_count": new,
+        }
+        for number, (music_ids, new) in enumerate(session.findings.rounds)
+    ]
+
+
+def coverage_rows(session: ScanSession) -> list[Row]:
+    """`marts.coverage`: the ledger, one row per source and stop reason."""
+    return [
+        {"job_id": session.job.job_id, **asdict(entry)} for entry in merged(session.findings.ledger)
+    ]
+
+
+def ranking_rows(session: ScanSession, document: Mapping[str, Any]) -> list[Row]:
+    """`marts.rankings`: the result in the job's own order."""
+    view = view_result(document, session.parameters)
+    return [
+        {
+            "job_id": session.job.job_id,
+            "rank": video["rank"],
+            "aweme_id": video["aweme_id"],
+            "music_id": session.music_id,
+            "link_type": video["link_type"],
+            **video["statistics"],
+            "hot_score": video["hot_score"],
+            "statistics_complete": video["statistics_complete"],
+            "create_time": video["create_time"],
+        }
+        for video in view["aweme_list"]
+    ]
+
+
+def account_rows(session: ScanSession) -> list[Row]:
+    """`marts.account_summaries`: the accounts behind the confirmed works."""
+    return [
+        {
+            "job_id": session.job.job_id,
+            "music_id": session.music_id,
+            **{name: entry[name] for name in _ACCOUNT_COLUMNS},
+            "top_aweme_id": entry["top_video"]["aweme_id"],
+        }
+        for entry in session.document["account_summary"]["accounts"]
+    ]
+
+
+def result_row(session: ScanSession, packed: bytes) -> Row:
+    """`marts.job_results`."""
+    return {
+        "job_id": session.job.job_id,
+        "music_id": session.music_id,
+        "document": packed,
+        "confirmed_count": len(session.findings.confirmed),
+        "algorithm": ALGORITHM,
+    }
+
+
+def outcome_counts(session: ScanSession) -> dict[str, int]:
+    """How many candidates ended how; for the run's metadata."""
+    return dict(Counter(outcome for outcome, _ in session.findings.outcomes.values()))
