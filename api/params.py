@@ -40,6 +40,7 @@ from pipelines.domain.parameters import (
 
 LARGEST_WHOLE = 2**53 - 1  # the largest whole number that every JSON reader keeps exact
 MAX_KEYWORD_LENGTH = 100
+MAX_BATCH_INPUTS = 10
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _REAL = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 _FLAGS = {"true": True, "false": False}
@@ -54,7 +55,15 @@ def _printable(text: str) -> str:
     return text
 
 
+def _encodable(text: str) -> str:
+    """Refuse lone surrogates: an answer could not repeat them."""
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise PydanticCustomError("text", "Input should be text")
+    return text
+
+
 Text = Annotated[StrictStr, AfterValidator(_printable)]
+Unicode = Annotated[StrictStr, AfterValidator(_encodable)]
 InputText = Annotated[Text, Field(min_length=1, max_length=MAX_INPUT_LENGTH)]
 Keyword = Annotated[Text, Field(min_length=1, max_length=MAX_KEYWORD_LENGTH)]
 
@@ -181,14 +190,9 @@ class HotVideosQuery(ScanFields, QueryModel):
         return one_input(music_id=self.music_id, url=self.url)
 
 
-class JobBody(ScanFields):
-    """Body of `music_collection_jobs`."""
+class ScanBody(ScanFields):
+    """The parameters of a scan as a JSON body gives them; the same for endpoints 6 and 7."""
 
-    input: InputText | None = Field(None, description=WHAT_TO_GIVE)
-    music_id: InputText | None = Field(None, description="another name for `input`")
-    url: InputText | None = Field(None, description="another name for `input`")
-    keyword: Keyword | None = Field(None, description="song name, with `search_only`")
-    search_only: StrictBool = Field(False, description="search by keyword only, no track")
     search_keywords: Annotated[
         KeywordList,
         Field(description=f"{_KEYWORDS_MEANING}; an array, or text with commas"),
@@ -208,14 +212,37 @@ class JobBody(ScanFields):
     ] = []
 
     @property
-    def music_input(self) -> str:
-        """The one input that was given, whatever it was called."""
-        return one_input(input=self.input, music_id=self.music_id, url=self.url)
-
-    @property
     def keywords(self) -> list[str]:
         """The titles of the array, or between the commas of the text."""
         return self.search_keywords
+
+
+class BatchBody(ScanBody):
+    """Body of `fetch_music_hot_videos_batch`."""
+
+    inputs: Annotated[
+        list[Unicode],
+        Field(
+            min_length=1,
+            max_length=MAX_BATCH_INPUTS,
+            description=f"{WHAT_TO_GIVE}; each item is judged by itself",
+        ),
+    ]
+
+
+class JobBody(ScanBody):
+    """Body of `music_collection_jobs`."""
+
+    input: InputText | None = Field(None, description=WHAT_TO_GIVE)
+    music_id: InputText | None = Field(None, description="another name for `input`")
+    url: InputText | None = Field(None, description="another name for `input`")
+    keyword: Keyword | None = Field(None, description="song name, with `search_only`")
+    search_only: StrictBool = Field(False, description="search by keyword only, no track")
+
+    @property
+    def music_input(self) -> str:
+        """The one input that was given, whatever it was called."""
+        return one_input(input=self.input, music_id=self.music_id, url=self.url)
 
     @model_validator(mode="after")
     def _keyword_needs_its_mode(self) -> Self:

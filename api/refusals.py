@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from api.errors import MalformedJsonError, MissingParameterError, UnknownParameterError
-from pipelines.domain.errors import InvalidParameterError, SametrackError
+from pipelines.domain.errors import InvalidInputsError, InvalidParameterError, SametrackError
 
 _QUOTED_LENGTH = 60
+BATCH_FIELD = "inputs"
 _PLACES = {"query", "body", "path"}
 
 
@@ -26,6 +27,8 @@ def to_refusal(errors: Sequence[Mapping[str, Any]], *, known: Iterable[str]) -> 
     name = _name(error)
     if unknown:
         return _unknown(name, known)
+    if name.partition(".")[0] == BATCH_FIELD:
+        return InvalidInputsError(_complaint(name, error))
     if error["type"] == "json_invalid":
         return MalformedJsonError("The body is not valid JSON")
     if error["type"] == "missing":

@@ -4,6 +4,7 @@ from api.routes import evidence, health, jobs, later, music, reference, search
 
 ROUTERS = (
     music.router,
+    music.writing,
     jobs.writing,
     jobs.router,
     search.router,

@@ -1,12 +1,14 @@
-"""Endpoint 5: the hot videos of a track."""
+"""Endpoints 5 and 6: the hot videos of a track, and of up to ten."""
 
 from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Body, Depends, Query, Request
 from starlette.responses import Response
 
-from api.deps import Desk, no_repeats
+from api.batch import to_batch
+from api.body import JsonRoute
+from api.deps import Desk, no_query, no_repeats
 from api.envelope import read, success, understood
 from api.errors import ACCEPTED
 from api.job_document import (
@@ -15,10 +17,11 @@ from api.job_document import (
     to_job_document,
     waiting_headers,
 )
-from api.params import HotVideosQuery
-from api.schemas import HOT_VIDEOS_ANSWERS
+from api.params import BatchBody, HotVideosQuery
+from api.schemas import BATCH_ANSWERS, HOT_VIDEOS_ANSWERS
 
 router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeats)])
+writing = APIRouter(tags=["Music"], route_class=JsonRoute, dependencies=[Depends(no_query)])
 
 
 @router.get(
@@ -43,3 +46,21 @@ async def fetch_music_hot_videos(
     headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
     data = to_job_document(scan, is_demo=desk.world.is_demo)
     return success(request.scope, data, status=ACCEPTED, headers=headers)
+
+
+@writing.post(
+    "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch",
+    summary="Hot videos of up to ten tracks",
+    response_model=None,
+    responses=BATCH_ANSWERS,
+)
+async def fetch_music_hot_videos_batch(
+    request: Request, body: Annotated[BatchBody, Body()], desk: Desk
+) -> Response:
+    """Judge each input by itself: a stored result, a job to poll, or its error. 批量查找热门作品.
+
+    Answers once every item's job is created or found; nothing is waited for.
+    """
+    parameters = body.to_parameters()
+    understood(request.scope, {"inputs": body.inputs, **parameters.to_document()})
+    return success(request.scope, await run_sync(to_batch, desk, body.inputs, parameters))

@@ -1,6 +1,7 @@
 """The shapes of answers, for the API description and for tests."""
 
 from api.schemas.answers import (
+    BATCH_ANSWERS,
     CANCEL_ANSWERS,
     COMPARISON_ANSWERS,
     CREATE_JOB_ANSWERS,
@@ -17,6 +18,7 @@ from api.schemas.bodies import MUSIC_SEARCH_BODY, VIDEO_SEARCH_BODY
 from api.schemas.shape import Health, ReadinessReport
 
 __all__ = [
+    "BATCH_ANSWERS",
     "CANCEL_ANSWERS",
     "COMPARISON_ANSWERS",
     "CREATE_JOB_ANSWERS",

@@ -4,7 +4,7 @@ from typing import Any
 
 from api.errors import ACCEPTED, ANSWERS, NOT_MODIFIED, OK
 from api.schemas.evidence import ComparisonDocument
-from api.schemas.result import HotVideosAnswer, JobDocument, JobList
+from api.schemas.result import Batch, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
 
 type Answers = dict[int | str, dict[str, Any]]
@@ -82,6 +82,10 @@ CREATE_JOB_ANSWERS: Answers = {
     OK: _good(_JOB, "The completed job whose stored result serves", "Location"),
     ACCEPTED: _STARTED,
     **failures(*BAD_PARAMETERS, *BAD_BODY, "invalid_music_input", *NO_SCAN),
+}
+BATCH_ANSWERS: Answers = {
+    OK: _good(Envelope[Batch], "Every item with its job, its stored result or its error"),
+    **failures(*BAD_PARAMETERS, *BAD_BODY, "invalid_inputs", *NO_SCAN),
 }
 _JOB_FAILURES = failures("unknown_parameter", "job_not_found", "warehouse_unavailable")
 JOB_ANSWERS: Answers = {

@@ -173,6 +173,28 @@ class JobDocument(Shape):
     is_demo_data: bool
 
 
+class BatchItem(Shape):
+    """One input of a batch: its job, or what was wrong with it. `result` where one is stored."""
+
+    input: str
+    ok: bool
+    status: JobStatus | None
+    job_id: str | None
+    poll_url: str | None
+    result: HotVideos | None
+    error: ErrorDocument | None
+
+
+class Batch(Shape):
+    """Every input of a batch in the order given, each judged by itself."""
+
+    items: list[BatchItem]
+    ok_count: Count
+    error_count: Count
+    notes: list[Note]
+    is_demo_data: bool
+
+
 class JobList(Shape):
     """The newest jobs, without their results."""
 

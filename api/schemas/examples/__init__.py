@@ -11,6 +11,7 @@ from api.errors import ACCEPTED, OK
 
 _FOLDER = Path(__file__).parent
 _JOBS = "api_v1_vidplat_app_v3_music_collection_jobs"
+_BATCH = "api_v1_vidplat_app_v3_fetch_music_hot_videos_batch"
 _COMPARISON = "api_v1_sametrack_comparisons__comparison_id_"
 _COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 _MUSIC_ID = "7300000000000000001"
@@ -29,6 +30,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     f"music_collection_jobs_{_JOBS}_post": {
         "body": {"input": _MUSIC_ID, "count": 10, "candidate_limit": 150},
+    },
+    f"fetch_music_hot_videos_batch_{_BATCH}_post": {
+        "body": {"inputs": [_MUSIC_ID, "7300000000000000002"], "count": 10},
     },
 }
 ANSWERS_SHOWN: dict[str, dict[int, str]] = {
