@@ -18,7 +18,12 @@ _ID = re.compile(rf"[0-9]{{{MIN_ID_DIGITS},{MAX_ID_DIGITS}}}")
 WHAT_TO_GIVE = (
     "Give a music id (5 to 30 digits), a share link of the track, or a link of a video that uses it"
 )
-_KINDS = {"user": "an account", "hashtag": "a hashtag"}
+_KINDS = {
+    "user": "an account",
+    "hashtag": "a hashtag",
+    "mix": "a collection",
+    "trends": "a trending topic",
+}
 
 
 class Target(Protocol):
@@ -26,7 +31,7 @@ class Target(Protocol):
 
     @property
     def kind(self) -> str:
-        """One of music, video, user, hashtag, short."""
+        """One of music, video, user, hashtag, mix, trends, short."""
 
     @property
     def id(self) -> str:

@@ -12,7 +12,8 @@ from urllib.parse import parse_qs
 
 from pipelines.upstream.hosts import host_matches
 
-Kind = Literal["music", "video", "user", "hashtag", "short"]
+Kind = Literal["music", "video", "user", "hashtag", "mix", "trends", "short"]
+_LAST_RESORT = frozenset({"mix", "trends"})  # told by name only where nothing of more use is near
 
 MAX_TEXT_LENGTH = 10_000
 _LINK = re.compile(
@@ -31,10 +32,12 @@ _KINDS: Mapping[str, Kind] = {
     "slides": "video",
     "music": "music",
     "challenge": "hashtag",
+    "mix": "mix",
 }
 _ID_PARAMETERS: Mapping[str, tuple[str, Kind]] = {
     "music": ("music_id", "music"),
     "challenge": ("ch_id", "hashtag"),
+    "trends": ("trends_id", "trends"),
 }
 
 
@@ -58,13 +61,18 @@ class LinkHosts:
 
 
 def find_target(text: str, hosts: LinkHosts) -> LinkTarget | None:
-    """The first link of the platform in `text` that names something; None when there is none."""
+    """The first link of the platform in `text` that names something; None when there is none.
+
+    A collection or a trending topic is named only where the text has no other link of use.
+    """
+    found: LinkTarget | None = None
     for link in _LINK.finditer(text[:MAX_TEXT_LENGTH]):
         if (link["scheme"] or "https").lower() in {"http", "https"}:
             target = _read(link["host"].lower(), link["path"], link["query"] or "", hosts)
-            if target is not None:
+            if target is not None and target.kind not in _LAST_RESORT:
                 return target
-    return None
+            found = found or target
+    return found
 
 
 def _read(host: str, path: str, query: str, hosts: LinkHosts) -> LinkTarget | None:

@@ -25,6 +25,13 @@ SHORT = "http://v.vidplat.localhost/iRx_9-kP/"
         (f"share.vidplat.localhost/share/challenge/detail/{ID}", "hashtag", ID),
         (f"share.vidplat.localhost/share/user/{SEC}", "user", SEC),
         (f"share.vidplat.localhost/share/user/98765?u=1&sec_uid={SEC}", "user", SEC),
+        (f"share.vidplat.localhost/share/user/98765?sec_user_id={SEC}", "user", SEC),
+        (f"share.vidplat.localhost/share/mix/{ID}/", "mix", ID),
+        (f"share.vidplat.localhost/share/trends/?trends_id={ID}", "trends", ID),
+        (f"share.vidplat.localhost/share/challenge/?ch_id={ID}", "hashtag", ID),
+        (f"m.vidplat.localhost/share/video/{ID}?region=CN&mid=1", "video", ID),
+        (f"m.vidplat.localhost/share/music/{ID}", "music", ID),
+        (f"m.vidplat.localhost/share/user/98765?sec_uid={SEC}&u=1", "user", SEC),
         (f"www.vidplat.localhost/video/{ID}", "video", ID),
         (f"www.vidplat.localhost/note/{ID}", "video", ID),
         (f"www.vidplat.localhost/music/{ID}", "music", ID),
@@ -33,6 +40,11 @@ SHORT = "http://v.vidplat.localhost/iRx_9-kP/"
         (f"www.vidplat.localhost/challenge/detail/{ID}", "hashtag", ID),
         (f"www.vidplat.localhost/discover?modal_id={ID}", "video", ID),
         (f"www.vidplat.localhost/?modal_id={ID}", "video", ID),
+        (f"www.vidplat.localhost/jingxuan?modal_id={ID}&type=general", "video", ID),
+        (f"www.vidplat.localhost/search/words?aid=1&modal_id={ID}", "video", ID),
+        (f"www.vidplat.localhost/music/{SEC}?modal_id={ID}", "video", ID),
+        (f"www.vidplat.localhost/user/self?modal_id={ID}", "video", ID),
+        (f"featured.vidplat.localhost/m/video/{ID}", "video", ID),
         (f"www.vidplat.localhost/m/video/{ID}", "video", ID),
         (f"WWW.VidPlat.LocalHost:8790/video/{ID}", "video", ID),
     ],
@@ -82,12 +94,53 @@ def test_short_link_is_found_in_prose(prose: str, profile: Profile) -> None:
         "https://www.vidplat.localhost/video/",
         "https://www.vidplat.localhost/user/98765432109",
         "https://v.vidplat.localhost/",
-        "https://share.vidplat.localhost/share/mix/7361234567890123456/",
+        "https://share.vidplat.localhost/share/story/7361234567890123456/",
+        "https://share.vidplat.localhost/share/trends/?trends_id=abc",
         f"https://www.vidplat.localhost/discover?previous_page=web_video_404_link&modal_id={ID}",
     ],
 )
 def test_what_names_nothing_of_ours_is_no_target(foreign: str, profile: Profile) -> None:
     assert profile.find_target(foreign) is None
+
+
+def test_second_short_host_is_read_as_the_first(profile: Profile) -> None:
+    target = profile.find_target("打开 https://jx.vidplat.localhost/AbC_9-z/！")
+    assert target == LinkTarget("short", "AbC_9-z", "http://jx.vidplat.localhost/AbC_9-z/")
+
+
+def test_collection_gives_way_to_a_link_of_more_use(profile: Profile) -> None:
+    mix = f"https://share.vidplat.localhost/share/mix/{ID}/"
+    assert profile.find_target(f"{mix} {SHORT}") == LinkTarget("short", "iRx_9-kP", SHORT)
+    assert profile.find_target(f"{mix} and more") == LinkTarget("mix", ID)
+
+
+LINKS = {
+    f"https://www.vidplat.localhost/music/{ID}": LinkTarget("music", ID),
+    f"https://share.vidplat.localhost/share/note/{ID}/?a=%20b": LinkTarget("video", ID),
+    f"https://share.vidplat.localhost/share/music/?music_id={ID}": LinkTarget("music", ID),
+    f"https://www.vidplat.localhost/jingxuan?modal_id={ID}": LinkTarget("video", ID),
+    f"https://share.vidplat.localhost/share/user/1?sec_uid={SEC}": LinkTarget("user", SEC),
+    SHORT: LinkTarget("short", "iRx_9-kP", SHORT),
+}
+ODD = st.sampled_from(
+    "，。！？：；、）】》」』“”‘’…～🌊🎵👍🏽👨‍👩‍👧\u200b\u3000\ufe0f\u00a0#\"'<>()|^`{}\\\n\t"
+)
+# What may follow a link at once: no sign that a link could hold itself.
+AFTER = st.one_of(st.just(""), st.builds(str.__add__, ODD, st.text(max_size=30)))
+BEFORE = st.one_of(st.just(""), st.builds(str.__add__, st.text(max_size=30), ODD))
+
+
+@given(before=BEFORE, after=AFTER, link=st.sampled_from(sorted(LINKS)))
+def test_link_in_prose_gives_exactly_what_it_gives_alone(
+    before: str, after: str, link: str
+) -> None:
+    assert SANDBOX.find_target(f"{before}{link}{after}") == LINKS[link]
+
+
+@given(text=st.text(max_size=200))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    found = SANDBOX.find_target(text)
+    assert found is None or found.kind in {"music", "video", "user", "hashtag", "short"}
 
 
 @given(before=st.text(max_size=40), after=st.text(max_size=40))
