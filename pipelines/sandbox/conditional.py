@@ -1,6 +1,7 @@
 """Answers that say which version they are, and nothing but "unchanged" to who has it already."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import formatdate, parsedate_to_datetime
 
@@ -23,13 +24,14 @@ class Version:
     modified: int | None = None
 
 
-def conditional(request: Request, answer: Response, version: Version) -> Response:
-    """The answer with its version, or 304 without a body. An `ETag` outweighs a date."""
+def conditional(request: Request, version: Version, make: Callable[[], Response]) -> Response:
+    """The answer with its version, or 304 and nothing made. An `ETag` outweighs a date."""
     headers = _headers(version)
-    for name, value in headers.items():
-        answer.headers[name] = value
     if _is_known(request, version):
         return Response(status_code=_UNCHANGED, headers=headers)
+    answer = make()
+    for name, value in headers.items():
+        answer.headers[name] = value
     return answer
 
 

@@ -6,6 +6,7 @@ One object that every surface is given. What a surface answers is not decided he
 import asyncio
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pipelines.sandbox.access import AccessLog
 from pipelines.sandbox.addresses import Addresses
 from pipelines.sandbox.directory import Directory
 from pipelines.sandbox.faults import FaultBook
+from pipelines.world.chart import Chart
 from pipelines.world.encoding import Codec
 from pipelines.world.rendering import make_file, open_shelf, warm_up
 from pipelines.world.shelf import Shelf
@@ -49,6 +51,11 @@ class Platform:
     def now(self) -> int:
         """Unix seconds of the platform's clock: fixed, unless moved."""
         return self.world.now + self.clock_offset_s
+
+    @cached_property
+    def chart(self) -> Chart:
+        """The music chart, drawn when first asked for."""
+        return Chart(self.world)
 
     def warm(self) -> None:
         """Start a rendering process, so that the first sound does not wait for it."""

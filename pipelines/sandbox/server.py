@@ -22,6 +22,7 @@ from pipelines.sandbox.addresses import Addresses
 from pipelines.sandbox.doorway import Doorway
 from pipelines.sandbox.platform import Platform
 from pipelines.sandbox.surfaces import (
+    charts,
     control,
     hashtags,
     media,
@@ -38,7 +39,8 @@ from pipelines.world.world import World
 
 SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
     control.routes, share_pages.routes, music.routes, hashtags.routes, users.routes,
-    slides_info.routes, search.routes, media.routes, static.routes, short_links.routes,
+    slides_info.routes, search.routes, charts.routes, media.routes, static.routes,
+    short_links.routes,
 )  # fmt: skip
 """Each surface is a file with `routes(platform)`. Short links come last: they match any word."""
 LOOPBACK = "127.0.0.1"
@@ -103,6 +105,8 @@ def serve(options: SandboxOptions) -> None:
         OSError: The port is taken.
     """
     listener = socket.create_server((LOOPBACK, options.port))
+    # asyncio forgets this for such a socket, and each short answer would wait 40 ms for nothing
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     port = int(listener.getsockname()[1])
     application = create_sandbox(options, port=port)
     config = uvicorn.Config(

@@ -34,7 +34,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
         text = ROBOTS.get(host_of(request.scope))
         if text is None:
             return PlainTextResponse("not found", status_code=404)
-        return conditional(request, PlainTextResponse(text), Version(modified=written))
+        return conditional(request, Version(modified=written), lambda: PlainTextResponse(text))
 
     async def loader(_: Request) -> Response:
         return Response(LOADER, media_type=_SCRIPT)
