@@ -3,7 +3,8 @@
 Every attempt leaves a row, refusals included. Nothing is concluded here.
 """
 
+from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
 from pipelines.captures.walk import Walk
 
-__all__ = ["Captures", "Walk"]
+__all__ = ["Captures", "ChartCaptures", "Walk"]

@@ -2,44 +2,61 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from http import HTTPStatus
+from typing import cast
 
-from pipelines.captures.attempts import Attempt, failed
+from pipelines.captures.attempts import Attempt, failed, succeeded
 from pipelines.captures.cancelling import CancelWatch
 from pipelines.captures.keeper import Keeper
+from pipelines.captures.observed import Question, Seen
+from pipelines.captures.sharing import Lease, Sharing
 from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.upstream.reading import Reading, SoundFile
 from pipelines.upstream.trail import Trail, open_trail
 from pipelines.upstream.vidplat.links import LinkTarget
 
+type Call[T] = Coroutine[object, object, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered[T]:
+    """What a question was answered with, and when that was observed."""
+
+    value: T
+    observed_at: datetime
+
 
 class Booking:
     """Calls under the cancel watch; each leaves one attempt with the keeper."""
 
-    def __init__(self, keeper: Keeper, watch: CancelWatch) -> None:
+    def __init__(self, keeper: Keeper, watch: CancelWatch, sharing: Sharing) -> None:
         self.requests_used = 0
         self._keeper = keeper
         self._watch = watch
+        self._sharing = sharing
 
-    async def reading[T](
-        self,
-        surface: str,
-        entity_id: str,
-        call: Coroutine[object, object, Reading[T]],
-        note: Callable[[Reading[T]], Attempt],
-        *,
-        cursor_in: int | None = None,
-    ) -> Reading[T]:
-        """A reading; `note` says what was observed in it."""
-        with open_trail() as trail:
-            found = await self._run(trail, surface, entity_id, call, cursor_in=cursor_in)
-        self._keeper.note(note(found))
-        await self._keeper.flush_when_due()
-        return found
+    async def reading[T: Seen](
+        self, question: Question, ask: Callable[[], Call[Reading[T]]]
+    ) -> Answered[T]:
+        """An answer: by asking, or what whoever asked the same at this moment was told."""
+        while True:
+            lease = await self._watch.run(self._sharing.take(question))
+            if isinstance(lease, Lease):
+                try:
+                    return await self._read(question, ask(), lease)
+                finally:
+                    await asyncio.shield(self._sharing.give_back(lease))
+            found = await self._sharing.recall(question, lease)
+            if found is not None:
+                return Answered(cast("T", found.value), found.observed_at)
 
-    async def link(self, url: str, call: Coroutine[object, object, LinkTarget]) -> LinkTarget:
+    async def anew[T: Seen](self, question: Question, call: Call[Reading[T]]) -> Answered[T]:
+        """An answer of our own, for what is never stored: addresses that expire."""
+        return await self._read(question, call, None)
+
+    async def link(self, url: str, call: Call[LinkTarget]) -> LinkTarget:
         """Where a short link leads."""
         with open_trail() as trail:
             target = await self._run(trail, "short_link", url, call)
@@ -52,11 +69,12 @@ class Booking:
                 reason=f"{target.kind} {target.id}",
                 request_count=trail.request_count,
                 http_status=trail.last.status if trail.last else None,
+                source_path=trail.last.path if trail.last else None,
             )
         )
         return target
 
-    async def sound(self, aweme_id: str, call: Coroutine[object, object, SoundFile]) -> SoundFile:
+    async def sound(self, aweme_id: str, call: Call[SoundFile]) -> SoundFile:
         """A downloaded sound. It is no payload: the file is the caller's."""
         with open_trail() as trail:
             file = await self._run(trail, "media", aweme_id, call)
@@ -74,32 +92,59 @@ class Booking:
         await self._keeper.flush_when_due()
         return file
 
+    async def _read[T: Seen](
+        self, question: Question, call: Call[Reading[T]], lease: Lease | None
+    ) -> Answered[T]:
+        with open_trail() as trail:
+            found = await self._run(
+                trail,
+                question.surface,
+                question.entity_id,
+                call,
+                question=question,
+                lease=lease,
+            )
+        self._note(succeeded(found, question), lease)
+        await self._keeper.flush_when_due()
+        return Answered(found.value, found.fetched_at)
+
     async def _run[T](
         self,
         trail: Trail,
         surface: str,
         entity_id: str,
-        call: Coroutine[object, object, T],
+        call: Call[T],
         *,
-        cursor_in: int | None = None,
+        question: Question | None = None,
+        lease: Lease | None = None,
     ) -> T:
         """Run a call under the cancel watch; a failure leaves its row, too."""
-        asked = partial(
-            failed,
-            trail=trail,
-            surface=surface,
-            entity_id=entity_id,
-            observed_at=datetime.now(UTC),
-            cursor_in=cursor_in,
-        )
+        asked_at = datetime.now(UTC)
+
+        def note(error: SametrackError | None) -> None:
+            attempt = failed(
+                error,
+                trail,
+                surface=surface,
+                entity_id=entity_id,
+                question=question,
+                observed_at=asked_at,
+            )
+            self._note(attempt, lease)
+
         try:
             return await self._watch.run(call)
         except (RunCancelledError, asyncio.CancelledError):
-            self._keeper.note(asked(None))
+            note(None)
             raise
         except SametrackError as error:
-            self._keeper.note(asked(error))
+            note(error)
             await self._keeper.flush_when_due()
             raise
         finally:
             self.requests_used += trail.request_count
+
+    def _note(self, attempt: Attempt, lease: Lease | None) -> None:
+        self._keeper.note(attempt)
+        if lease is not None:
+            lease.attempt = attempt

@@ -7,12 +7,14 @@ way leaves nothing half visible.
 import asyncio
 import time
 
-from pipelines.captures.attempts import Attempt, Batch
+from pipelines.captures.attempts import Attempt
+from pipelines.captures.batch import Batch
 from warehouse.control import ControlStore
 from warehouse.engine import Engine
 from warehouse.lake import Lake
 
 FLUSH_AFTER_S = 2.0
+OUTBOX_LINES = 10_000  # a day of a busy desk; whoever listens takes them out every minute
 
 
 class Keeper:
@@ -62,22 +64,16 @@ class Keeper:
                 await asyncio.shield(asyncio.to_thread(self._write, attempts))
 
     def _write(self, attempts: list[Attempt]) -> None:
-        sequences = [
-            self._control.next_sequence(attempt.surface, attempt.entity_id) for attempt in attempts
-        ]
+        sequences = self._control.next_sequences(
+            [(attempt.surface, attempt.entity_id) for attempt in attempts]
+        )
         batch = Batch(attempts, sequences, data_provider=self._data_provider, job_id=self._job_id)
         hashes = {attempt.payload_sha256 for attempt in attempts} - {None}
-        tables = {
-            "raw.payloads": batch.payloads(stored=self._stored(sorted(filter(None, hashes)))),
-            "raw.capture_items": batch.items(),
-            "raw.videos": batch.videos(),
-            "raw.tracks": batch.tracks(),
-            "raw.accounts": batch.accounts(),
-            "raw.captures": batch.captures(),
-        }
-        for name, rows in tables.items():
+        stored = self._stored(sorted(filter(None, hashes)))
+        for name, rows in batch.tables(stored=stored).items():
             self._lake.append(name, rows, job_id=self._job_id)
         self._engine.refresh()  # what this process reads next includes what it has just kept
+        self._control.tell_of_captures(batch.lines(), keep_lines=OUTBOX_LINES)
 
     def _stored(self, hashes: list[str]) -> set[str]:
         found = self._engine.rows(

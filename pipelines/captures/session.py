@@ -1,26 +1,31 @@
 """The captures of one job or request: what to read, what to keep, what to serve from before."""
 
-import asyncio
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Self
 
-from pipelines.captures.attempts import Attempt, succeeded
 from pipelines.captures.booking import Booking
 from pipelines.captures.cancelling import CancelWatch
 from pipelines.captures.keeper import Keeper
+from pipelines.captures.observed import Kind, Question, Seen
 from pipelines.captures.recall import Recall
+from pipelines.captures.resolving import Resolver
+from pipelines.captures.sharing import Sharing
 from pipelines.captures.walk import FetchPage, Steps, Walk
-from pipelines.domain.coverage import SourceCoverage
-from pipelines.domain.errors import (
-    AudioUnavailableError,
-    InvalidMusicInputError,
+from pipelines.domain.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
+from pipelines.domain.records import (
+    Account,
+    HashtagInfo,
+    Track,
+    UnavailableVideo,
+    VideoDetail,
+    VideoPage,
 )
-from pipelines.domain.inputs import MusicInput, read_music_input
-from pipelines.domain.records import Account, Track, UnavailableVideo, VideoDetail, VideoPage
+from pipelines.domain.search import SearchPage, SearchPlace
+from pipelines.domain.search_walk import SearchLimits, SearchSteps, SearchWalk
 from pipelines.upstream.providers import Provider
 from pipelines.upstream.reading import Reading, SoundFile
 from pipelines.upstream.trail import open_trail
@@ -28,12 +33,11 @@ from warehouse.control import ControlStore
 from warehouse.engine import Engine
 from warehouse.lake import Lake
 
-LINK_TTL_S = 30 * 24 * 3600
-MUSIC_PAGE_LIMIT = 200
+LIST_PAGE_LIMIT = 200
 _EXPIRED = frozenset({403, 404, 410})
-_GIVE = "give the music id, or a link of another video that uses the track"
 
 type Detail = VideoDetail | UnavailableVideo
+type FetchList = Callable[[str, int], Coroutine[object, object, Reading[VideoPage]]]
 
 
 class Captures:
@@ -58,7 +62,6 @@ class Captures:
         flush_every: int = 50,
     ) -> None:
         self._provider = provider
-        self._control = control
         self._sounds_dir = sounds_dir
         self._recall = Recall(engine)
         self._keeper = Keeper(
@@ -69,7 +72,11 @@ class Captures:
             job_id=job_id,
             flush_every=flush_every,
         )
-        self._booking = Booking(self._keeper, CancelWatch(cancelled))
+        sharing = Sharing(control=control, engine=engine, keeper=self._keeper)
+        self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)
+        self._resolver = Resolver(
+            provider=provider, control=control, booking=self._booking, read_work=self.video
+        )
         self._read: dict[str, tuple[datetime, Detail]] = {}
 
     async def __aenter__(self) -> Self:
@@ -96,17 +103,23 @@ class Captures:
         Raises:
             InvalidMusicInputError: It leads to no track.
         """
-        given = read_music_input(text, find_target=self._provider.find_target)
-        if given.kind == "music":
-            return given.value
-        known = await asyncio.to_thread(self._control.recall_link, given.value)
-        if known is not None and known.kind == "music":
-            return known.target
-        music_id = await self._follow(given)
-        await asyncio.to_thread(
-            self._control.remember_link, given.value, "music", music_id, ttl_s=LINK_TTL_S
-        )
-        return music_id
+        return await self._resolver.music(text)
+
+    async def resolve_user(self, text: str) -> str:
+        """The sec_user_id that an id, a link of an account or of a work, or prose leads to.
+
+        Raises:
+            UnresolvedIdError: It leads to no account.
+        """
+        return await self._resolver.user(text)
+
+    async def resolve_hashtag(self, text: str) -> str:
+        """The ch_id that an id, a link or prose around a link leads to.
+
+        Raises:
+            InvalidParameterError: It leads to no hashtag.
+        """
+        return await self._resolver.hashtag(text)
 
     async def track(self, music_id: str) -> Track:
         """The track under a music id.
@@ -114,13 +127,7 @@ class Captures:
         Raises:
             InvalidMusicInputError: The platform knows no such music id.
         """
-        reading = await self._booking.reading(
-            "music_info",
-            music_id,
-            self._provider.fetch_track(music_id),
-            lambda found: succeeded(found, tracks=(found.value,)),
-        )
-        return reading.value
+        return await self._single("track", "music_info", music_id, self._provider.fetch_track)
 
     async def account(self, sec_uid: str) -> Account:
         """The account.
@@ -128,27 +135,59 @@ class Captures:
         Raises:
             UnresolvedIdError: The platform knows no such account.
         """
-        reading = await self._booking.reading(
-            "user_info",
-            sec_uid,
-            self._provider.fetch_account(sec_uid),
-            lambda found: succeeded(found, accounts=(found.value,)),
-        )
-        return reading.value
+        return await self._single("account", "user_info", sec_uid, self._provider.fetch_account)
+
+    async def hashtag(self, ch_id: str) -> HashtagInfo:
+        """The hashtag.
+
+        Raises:
+            UnresolvedIdError: The platform knows no such hashtag.
+        """
+        return await self._single("hashtag", "hashtag_info", ch_id, self._provider.fetch_hashtag)
 
     async def walk_music(self, music_id: str, *, limit: int) -> Walk:
         """Works under a music id, until about `limit` are seen or the list ends."""
         fetch = partial(self._page, "music_list", music_id, self._provider.fetch_music_page)
-        return await self._walk("music_list", fetch, limit=limit, page_limit=MUSIC_PAGE_LIMIT)
+        return await self._walk("music_list", fetch, Steps(limit=limit, page_limit=LIST_PAGE_LIMIT))
 
-    async def walk_author(self, sec_uid: str, *, pages: int = 1) -> Walk:
-        """The newest posts of an account, at most so many pages."""
+    async def walk_hashtag(self, ch_id: str, *, limit: int, pages: int = LIST_PAGE_LIMIT) -> Walk:
+        """Works under a hashtag, until about `limit` are seen or the list ends."""
+        fetch = partial(self._page, "hashtag_list", ch_id, self._provider.fetch_hashtag_page)
+        return await self._walk("hashtag_list", fetch, Steps(limit=limit, page_limit=pages))
+
+    async def walk_author(self, sec_uid: str, *, pages: int = 1, cursor: int = 0) -> Walk:
+        """Posts of an account from the platform's own `cursor` on, newest first but for pinned
+        ones, at most so many pages.
+        """
         fetch = partial(self._page, "user_posts", sec_uid, self._provider.fetch_author_page)
-        return await self._walk("user_posts", fetch, limit=sys.maxsize, page_limit=pages)
+        steps = Steps(limit=sys.maxsize, page_limit=pages, cursor=cursor)
+        return await self._walk("user_posts", fetch, steps)
+
+    async def search(
+        self, terms: Sequence[str], *, limits: SearchLimits, known: Collection[str] = ()
+    ) -> SearchWalk:
+        """The guest search for each term in turn, within the limits; says what ended each one.
+
+        What the platform refuses is no error here: it is the stop reason of a term. `known` are
+        works in the union before (`read_search_union`), which are not new again.
+        """
+        steps = SearchSteps(terms, limits, known=known)
+        while (wanted := steps.next_page()) is not None:
+            with open_trail() as trail:
+                try:
+                    page = await self._search_page(*wanted)
+                except (UpstreamError, ProviderUnsupportedError) as error:
+                    steps.refuse(error, requests=trail.request_count)
+                    continue
+            steps.take(page, requests=trail.request_count)
+        walk = steps.result()
+        self._recall.expect(video.aweme_id for video in walk.videos)
+        return walk
 
     async def video(self, aweme_id: str, *, max_age_s: float = 0) -> Detail:
         """A work with its counts. One observed at most `max_age_s` ago is not read again; one
-        from the warehouse comes without addresses of its sound, which would have expired.
+        from the warehouse, or that somebody else reads at this moment, comes without addresses
+        of its sound, which are never stored.
         """
         fresh = self._fresh(aweme_id, max_age_s)
         if fresh is not None:
@@ -157,11 +196,11 @@ class Captures:
             known = await self._recall.find(aweme_id, max_age_s=max_age_s)
             if known is not None:
                 return VideoDetail(video=known)
-        reading = await self._booking.reading(
-            "video_page", aweme_id, self._provider.fetch_video(aweme_id), _noted_detail
+        found = await self._booking.reading(
+            _work(aweme_id), lambda: self._provider.fetch_video(aweme_id)
         )
-        self._read[aweme_id] = (reading.fetched_at, reading.value)
-        return reading.value
+        self._read[aweme_id] = (found.observed_at, found.value)
+        return found.value
 
     async def sound(self, detail: VideoDetail) -> SoundFile:
         """The sound of a work, read anew where its addresses are unknown or have expired. The
@@ -176,14 +215,16 @@ class Captures:
             except AudioUnavailableError as error:
                 if error.status not in _EXPIRED:
                     raise
-        fresh = await self.video(detail.video.aweme_id)
-        if isinstance(fresh, UnavailableVideo):
+        aweme_id = detail.video.aweme_id
+        found = await self._booking.anew(_work(aweme_id), self._provider.fetch_video(aweme_id))
+        self._read[aweme_id] = (found.observed_at, found.value)
+        if isinstance(found.value, UnavailableVideo):
             raise AudioUnavailableError(
-                f"the work {fresh.aweme_id} is not shown any more",
+                f"the work {aweme_id} is not shown any more",
                 surface="media",
-                reason=fresh.filter_reason or fresh.reason,
+                reason=found.value.filter_reason or found.value.reason,
             )
-        return await self._download(fresh)
+        return await self._download(found.value)
 
     def _fresh(self, aweme_id: str, max_age_s: float) -> Detail | None:
         read_at, detail = self._read.get(aweme_id, (None, None))
@@ -191,73 +232,44 @@ class Captures:
             return None
         return detail
 
-    async def _follow(self, given: MusicInput) -> str:
-        """The music id behind a short link or a video."""
-        aweme_id = given.value
-        if given.kind == "short":
-            target = await self._booking.link(given.value, self._provider.resolve_link(given.value))
-            if target.kind not in {"music", "video"}:
-                raise InvalidMusicInputError(
-                    f"the link leads to a {target.kind}, not to a track or a video", hint=_GIVE
-                )
-            if target.kind == "music":
-                return target.id
-            aweme_id = target.id
-        detail = await self.video(aweme_id)
-        if isinstance(detail, UnavailableVideo):
-            raise InvalidMusicInputError(f"the video {aweme_id} is not shown to guests", hint=_GIVE)
-        if detail.video.music is None:
-            raise InvalidMusicInputError(f"the video {aweme_id} names no music", hint=_GIVE)
-        return detail.video.music.music_id
+    async def _single[T: Seen](
+        self,
+        kind: Kind,
+        surface: str,
+        entity_id: str,
+        fetch: Callable[[str], Coroutine[object, object, Reading[T]]],
+    ) -> T:
+        question = Question(kind=kind, surface=surface, entity_id=entity_id)
+        return (await self._booking.reading(question, lambda: fetch(entity_id))).value
+
+    async def _page(self, surface: str, entity_id: str, fetch: FetchList, cursor: int) -> VideoPage:
+        question = Question(kind="list", surface=surface, entity_id=entity_id, cursor=cursor)
+        return (await self._booking.reading(question, lambda: fetch(entity_id, cursor))).value
+
+    async def _search_page(self, term: str, place: SearchPlace) -> SearchPage:
+        question = Question(
+            kind="search",
+            surface="search_stream" if place == SearchPlace() else "search_single",
+            entity_id=term,
+            cursor=place.cursor,
+            place=place,
+        )
+        found = await self._booking.reading(
+            question, lambda: self._provider.fetch_search_page(term, place)
+        )
+        return found.value
 
     async def _download(self, detail: VideoDetail) -> SoundFile:
         return await self._booking.sound(
             detail.video.aweme_id, self._provider.download_sound(detail, self._sounds_dir)
         )
 
-    async def _page(
-        self,
-        surface: str,
-        entity_id: str,
-        fetch: Callable[[str, int], Coroutine[object, object, Reading[VideoPage]]],
-        cursor: int,
-    ) -> VideoPage:
-        def note(found: Reading[VideoPage]) -> Attempt:
-            page = found.value
-            return succeeded(
-                found,
-                cursor_in=cursor,
-                cursor_out=page.cursor,
-                has_more=page.has_more,
-                items=tuple(video.aweme_id for video in page.videos),
-                videos=page.videos,
-            )
-
-        reading = await self._booking.reading(
-            surface, entity_id, fetch(entity_id, cursor), note, cursor_in=cursor
-        )
-        return reading.value
-
-    async def _walk(self, surface: str, fetch: FetchPage, *, limit: int, page_limit: int) -> Walk:
-        steps = Steps(limit=limit, page_limit=page_limit)
+    async def _walk(self, surface: str, fetch: FetchPage, steps: Steps) -> Walk:
         with open_trail() as trail:
             stop_reason = await steps.walk(fetch)
         self._recall.expect(steps.videos)
-        return Walk(
-            videos=tuple(steps.videos.values()),
-            coverage=SourceCoverage(
-                surface=surface,
-                requests=trail.request_count,
-                pages=steps.pages,
-                items=steps.items,
-                new_items=len(steps.videos),
-                stop_reason=stop_reason,
-            ),
-            error=steps.error,
-        )
+        return steps.to_walk(surface, requests=trail.request_count, stop_reason=stop_reason)
 
 
-def _noted_detail(found: Reading[Detail]) -> Attempt:
-    detail = found.value
-    seen = (detail.video,) if isinstance(detail, VideoDetail) else ()
-    return succeeded(found, videos=seen)
+def _work(aweme_id: str) -> Question:
+    return Question(kind="work", surface="video_page", entity_id=aweme_id)

@@ -12,11 +12,17 @@ FetchPage = Callable[[int], Awaitable[VideoPage]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """What a walk saw, in the order shown, and why it stopped. `error`: the upstream ended it."""
+    """What a walk saw, in the order shown, and why it stopped. `error`: the upstream ended it.
+
+    `cursor` is the platform's own for the page after the last one read; `has_more` its signal
+    that there is one. None: it did not say.
+    """
 
     videos: tuple[Video, ...]
     coverage: SourceCoverage
     error: UpstreamError | None = None
+    cursor: int | None = None
+    has_more: bool | None = None
 
 
 @dataclass(slots=True)
@@ -29,6 +35,7 @@ class Steps:
     items: int = 0
     pages: int = 0
     cursor: int = 0
+    has_more: bool | None = None
     error: UpstreamError | None = None
 
     async def walk(self, fetch_page: FetchPage) -> str:
@@ -43,6 +50,23 @@ class Steps:
             if stop is not None:
                 return stop
 
+    def to_walk(self, surface: str, *, requests: int, stop_reason: str) -> Walk:
+        """The walk as it ended."""
+        return Walk(
+            videos=tuple(self.videos.values()),
+            coverage=SourceCoverage(
+                surface=surface,
+                requests=requests,
+                pages=self.pages,
+                items=self.items,
+                new_items=len(self.videos),
+                stop_reason=stop_reason,
+            ),
+            error=self.error,
+            cursor=self.cursor,
+            has_more=self.has_more,
+        )
+
     def _take(self, page: VideoPage) -> str | None:
         """Add a page; a stop reason, or None to go on."""
         self.pages += 1
@@ -51,6 +75,7 @@ class Steps:
         for video in page.videos:
             self.videos.setdefault(video.aweme_id, video)
         before, self.cursor = self.cursor, page.cursor or 0
+        self.has_more = page.has_more
         if not page.has_more:
             return "exhausted"
         if not page.videos or self.cursor == before:

@@ -1,0 +1,148 @@
+"""The captures of the chart: its issues, and the songs of one. Kept as every other capture is.
+
+Which issue belongs to which date is a rule of the chart history, not of reading.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from typing import Self
+
+from pipelines.captures.booking import Booking
+from pipelines.captures.cancelling import CancelWatch
+from pipelines.captures.keeper import Keeper
+from pipelines.captures.observed import Question
+from pipelines.captures.sharing import Sharing
+from pipelines.domain.chart import ChartIndex, ChartPage, ChartSong
+from pipelines.domain.errors import ChartUnavailableError
+from pipelines.upstream.providers.protocol import ChartProvider
+from pipelines.upstream.reading import Reading
+from warehouse.control import ControlStore
+from warehouse.engine import Engine
+from warehouse.lake import Lake
+
+LATEST = "latest"
+CHART_SIZE = 500
+_PAGE_LIMIT = 40  # the smallest pages have 22 songs
+
+
+class ChartCaptures:
+    """Reads through a chart provider and keeps every attempt. An async context manager.
+
+    Raises (all reads):
+        ChartUnavailableError: The source says no, or gave another issue than was asked for.
+        UpstreamError: By name, when the source could not be asked.
+        RunCancelledError: Cancelling was asked for.
+        WarehouseError: What was read could not be kept.
+    """
+
+    def __init__(
+        self,
+        *,
+        provider: ChartProvider,
+        lake: Lake,
+        engine: Engine,
+        control: ControlStore,
+        job_id: str | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+        flush_every: int = 20,
+    ) -> None:
+        self._provider = provider
+        self._keeper = Keeper(
+            lake=lake,
+            engine=engine,
+            control=control,
+            data_provider=provider.name,
+            job_id=job_id,
+            flush_every=flush_every,
+        )
+        sharing = Sharing(control=control, engine=engine, keeper=self._keeper)
+        self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        try:
+            await self._keeper.flush()
+        finally:
+            await self._provider.aclose()
+
+    @property
+    def requests_used(self) -> int:
+        """Requests made until now; it grows when a call ends."""
+        return self._booking.requests_used
+
+    async def flush(self) -> None:
+        """Write everything observed until now."""
+        await self._keeper.flush()
+
+    async def issues(self) -> ChartIndex:
+        """All issues that the source lists."""
+        question = Question(kind="issues", surface="chart_issues", entity_id="all")
+        return (await self._booking.reading(question, self._provider.fetch_issues)).value
+
+    async def songs(
+        self, volid: str | None, *, chart_date: date | None = None, limit: int = 20
+    ) -> ChartPage:
+        """The first songs of an issue (None: the latest) as one page, `limit` at most.
+
+        Args:
+            volid: The issue.
+            chart_date: Its date as the list of issues says: a page that names another is refused.
+            limit: Songs wanted, up to the size of the chart.
+        """
+        first = await self._page(volid, 1, chart_date)
+        songs: dict[int, ChartSong] = {song.rank: song for song in first.songs}
+        wanted = min(limit, first.total or CHART_SIZE)
+        for page in range(2, _PAGE_LIMIT + 1):
+            if len(songs) >= wanted:
+                break
+            following = await self._page(volid, page, chart_date)
+            fresh = {song.rank: song for song in following.songs if song.rank not in songs}
+            if not fresh:
+                break
+            songs |= fresh
+        ranked = tuple(songs[rank] for rank in sorted(songs))[:limit]
+        return ChartPage(
+            songs=ranked,
+            surface=first.surface,
+            observed_at=first.observed_at,
+            page=1,
+            volid=first.volid or volid,
+            chart_date=first.chart_date or chart_date,
+            total=first.total,
+        )
+
+    async def _page(self, volid: str | None, page: int, chart_date: date | None) -> ChartPage:
+        question = Question(
+            kind="songs",
+            surface="chart_songs",
+            entity_id=volid or LATEST,
+            cursor=page,
+            volid=volid,
+        )
+        found = await self._booking.reading(
+            question, lambda: self._checked(volid, page, chart_date)
+        )
+        return found.value
+
+    async def _checked(
+        self, volid: str | None, page: int, chart_date: date | None
+    ) -> Reading[ChartPage]:
+        """A page of the issue asked for; checked before it is kept as an observation of it."""
+        reading = await self._provider.fetch_songs(volid, page)
+        found = reading.value
+        if volid is not None and found.volid not in {None, volid}:
+            raise _other_issue(f"issue {found.volid} came, not {volid}", reading)
+        if chart_date is not None and found.chart_date not in {None, chart_date}:
+            raise _other_issue(f"songs of {found.chart_date} came, not of {chart_date}", reading)
+        return reading
+
+
+def _other_issue(what: str, reading: Reading[ChartPage]) -> ChartUnavailableError:
+    return ChartUnavailableError(
+        what,
+        surface=reading.surface,
+        reason="other_issue",
+        status=reading.http_status,
+    )

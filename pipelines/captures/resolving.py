@@ -1,0 +1,159 @@
+"""From what a person pastes to an id: a track, an account, a hashtag.
+
+Links that name their target cost nothing; short links and works are followed once and then
+remembered.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from pipelines.captures.booking import Booking
+from pipelines.domain.errors import (
+    InvalidMusicInputError,
+    InvalidParameterError,
+    SametrackError,
+    UnresolvedIdError,
+)
+from pipelines.domain.inputs import MAX_INPUT_LENGTH, MusicInput, is_id, read_music_input
+from pipelines.domain.records import UnavailableVideo, Video, VideoDetail
+from pipelines.upstream.providers import Provider
+from pipelines.upstream.vidplat.links import SEC_UID, LinkTarget
+from warehouse.control import ControlStore
+
+LINK_TTL_S = 30 * 24 * 3600
+_GIVE_TRACK = "give the music id, or a link of another video that uses the track"
+_GIVE_USER = "give the sec_user_id, a link of the account, or a link of one of its works"
+_GIVE_HASHTAG = "give the ch_id, or a link of the hashtag"
+
+type ReadWork = Callable[[str], Awaitable[VideoDetail | UnavailableVideo]]
+type Wanted = Literal["music", "user", "hashtag"]
+
+
+class Resolver:
+    """Resolves through a provider; `read_work` gives the work behind a link of one."""
+
+    def __init__(
+        self, *, provider: Provider, control: ControlStore, booking: Booking, read_work: ReadWork
+    ) -> None:
+        self._provider = provider
+        self._control = control
+        self._booking = booking
+        self._read_work = read_work
+
+    async def music(self, text: str) -> str:
+        """The music id that an id, a link or prose around a link leads to.
+
+        Raises:
+            InvalidMusicInputError: It leads to no track.
+        """
+        given = read_music_input(text, find_target=self._provider.find_target)
+        if given.kind == "music":
+            return given.value
+        return await self._remembered("music", given.value, lambda: self._track_behind(given))
+
+    async def user(self, text: str) -> str:
+        """The sec_user_id that an id, a link or prose around a link leads to.
+
+        Raises:
+            UnresolvedIdError: It leads to no account.
+        """
+        text = _trimmed(text, UnresolvedIdError, _GIVE_USER)
+        if SEC_UID.fullmatch(text):
+            return text
+        target = self._target(text, UnresolvedIdError, _GIVE_USER)
+        if target.kind == "user":
+            return target.id
+        key = target.url or target.id
+        return await self._remembered("user", key, lambda: self._user_behind(target))
+
+    async def hashtag(self, text: str) -> str:
+        """The ch_id that an id, a link or prose around a link leads to.
+
+        Raises:
+            InvalidParameterError: It leads to no hashtag.
+        """
+        text = _trimmed(text, InvalidParameterError, _GIVE_HASHTAG)
+        if is_id(text):
+            return text
+        target = self._target(text, InvalidParameterError, _GIVE_HASHTAG)
+        if target.kind == "hashtag":
+            return target.id
+        if target.url is None:
+            raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _GIVE_HASHTAG)
+        url = target.url
+        return await self._remembered("hashtag", url, lambda: self._hashtag_behind(url))
+
+    def _target(self, text: str, error: type[SametrackError], hint: str) -> LinkTarget:
+        target = self._provider.find_target(text)
+        if target is None:
+            raise error("the text holds neither an id nor a link of the platform", hint=hint)
+        return target
+
+    async def _remembered(
+        self, wanted: Wanted, key: str, follow: Callable[[], Awaitable[str]]
+    ) -> str:
+        # one link may lead to a work and so to a track and to an account: each is kept apart
+        key = key if wanted == "music" else f"{wanted} {key}"
+        known = await asyncio.to_thread(self._control.recall_link, key)
+        if known is not None and known.kind == wanted:
+            return known.target
+        found = await follow()
+        await asyncio.to_thread(self._control.remember_link, key, wanted, found, ttl_s=LINK_TTL_S)
+        return found
+
+    async def _track_behind(self, given: MusicInput) -> str:
+        aweme_id = given.value
+        if given.kind == "short":
+            target = await self._follow(given.value)
+            if target.kind == "music":
+                return target.id
+            if target.kind != "video":
+                raise _wrong_kind(
+                    target.kind, "a track or a video", InvalidMusicInputError, _GIVE_TRACK
+                )
+            aweme_id = target.id
+        video = await self._work(aweme_id, InvalidMusicInputError, _GIVE_TRACK)
+        if video.music is None:
+            raise InvalidMusicInputError(f"the video {aweme_id} names no music", hint=_GIVE_TRACK)
+        return video.music.music_id
+
+    async def _user_behind(self, target: LinkTarget) -> str:
+        if target.kind == "short" and target.url:
+            target = await self._follow(target.url)
+            if target.kind == "user":
+                return target.id
+        if target.kind != "video":
+            raise _wrong_kind(target.kind, "an account or a work", UnresolvedIdError, _GIVE_USER)
+        video = await self._work(target.id, UnresolvedIdError, _GIVE_USER)
+        if video.author is None:
+            raise UnresolvedIdError(f"the work {target.id} names no author", hint=_GIVE_USER)
+        return video.author.sec_uid
+
+    async def _hashtag_behind(self, url: str) -> str:
+        target = await self._follow(url)
+        if target.kind != "hashtag":
+            raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _GIVE_HASHTAG)
+        return target.id
+
+    async def _follow(self, url: str) -> LinkTarget:
+        return await self._booking.link(url, self._provider.resolve_link(url))
+
+    async def _work(self, aweme_id: str, error: type[SametrackError], hint: str) -> Video:
+        detail = await self._read_work(aweme_id)
+        if isinstance(detail, UnavailableVideo):
+            raise error(f"the video {aweme_id} is not shown to guests", hint=hint)
+        return detail.video
+
+
+def _trimmed(text: str, error: type[SametrackError], hint: str) -> str:
+    text = text.strip()
+    if not text or len(text) > MAX_INPUT_LENGTH:
+        raise error(
+            f"the input has {len(text)} characters; 1 to {MAX_INPUT_LENGTH} are read", hint=hint
+        )
+    return text
+
+
+def _wrong_kind(kind: str, wanted: str, error: type[SametrackError], hint: str) -> SametrackError:
+    return error(f"the link leads to a {kind}, not to {wanted}", hint=hint)

@@ -1,0 +1,119 @@
+"""One capture of a question at a time, over all processes: others wait and read what it kept.
+
+Here: taking the lease, waiting, giving it back. Not here: reading (`booking`), how a capture's
+rows become its record again (`restoring`).
+"""
+
+import asyncio
+import hashlib
+from datetime import datetime
+from typing import NamedTuple
+from uuid import uuid4
+
+from pipelines.captures.attempts import Attempt
+from pipelines.captures.keeper import Keeper
+from pipelines.captures.observed import Question, Seen
+from pipelines.captures.restoring import restore
+from warehouse.control import ControlStore, Turn
+from warehouse.engine import Engine
+from warehouse.queries_captures import read_capture
+
+HELD_FOR_S = 60.0  # whoever died with a lease holds others up for so long at most
+LOOK_EVERY_S = 0.05
+
+
+class Lease:
+    """A capture that is ours; tell it which attempt came of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.owner = uuid4().hex
+        self.attempt: Attempt | None = None
+
+    @property
+    def left(self) -> str | None:
+        """The capture that those who wait may read; a cancelled one says nothing to them."""
+        if self.attempt is None or self.attempt.outcome == "cancelled":
+            return None
+        return self.attempt.capture_id
+
+
+class Recalled(NamedTuple):
+    """What somebody else's capture read, and when."""
+
+    value: Seen
+    observed_at: datetime
+
+
+class Sharing:
+    """Leases of one process."""
+
+    def __init__(self, *, control: ControlStore, engine: Engine, keeper: Keeper) -> None:
+        self._control = control
+        self._engine = engine
+        self._keeper = keeper
+
+    async def take(self, question: Question) -> Lease | str:
+        """A lease of our own, or the id of the capture that somebody else has just made.
+
+        Raises:
+            WarehouseError: The control store cannot be asked.
+        """
+        lease = Lease(hashlib.sha256(question.key.encode("utf-8", "replace")).hexdigest())
+        while True:
+            turn = await self._begin(lease)
+            if turn.is_ours:
+                return lease
+            capture_id = await self._wait(lease.name, turn.owner)
+            if capture_id is not None:
+                return capture_id
+
+    async def give_back(self, lease: Lease) -> None:
+        """End a lease; what somebody waits for is written first.
+
+        Raises:
+            WarehouseError: It could not be written.
+        """
+        if await asyncio.to_thread(self._control.end_capture, lease.name, lease.owner):
+            return
+        left = None
+        try:
+            await self._keeper.flush()
+            left = lease.left
+        finally:
+            await asyncio.to_thread(self._control.leave_capture, lease.name, lease.owner, left)
+
+    async def recall(self, question: Question, capture_id: str) -> Recalled | None:
+        """What a capture read; None where it cannot stand for an answer.
+
+        Raises:
+            SametrackError: By name, what the capture was told instead.
+        """
+        return await asyncio.to_thread(self._recall, question, capture_id)
+
+    def _recall(self, question: Question, capture_id: str) -> Recalled | None:
+        self._engine.refresh()
+        row = read_capture(self._engine, capture_id)
+        seen = None if row is None else restore(self._engine, question, row)
+        return None if row is None or seen is None else Recalled(seen, row["observed_at"])
+
+    async def _begin(self, lease: Lease) -> Turn:
+        """A lease that is granted while we are cancelled is given back at once."""
+        begin = asyncio.ensure_future(
+            asyncio.to_thread(
+                self._control.begin_capture, lease.name, lease.owner, ttl_s=HELD_FOR_S
+            )
+        )
+        try:
+            return await asyncio.shield(begin)
+        except asyncio.CancelledError:
+            if (await begin).is_ours:
+                await asyncio.to_thread(self._control.leave_capture, lease.name, lease.owner, None)
+            raise
+
+    async def _wait(self, name: str, owner: str) -> str | None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            over = await asyncio.to_thread(self._control.look_for_capture, name, owner)
+            if over.is_over:
+                return over.capture_id

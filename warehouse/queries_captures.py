@@ -1,0 +1,127 @@
+"""Typed reads of single captures: what one of them observed, and the archive as a whole.
+
+Here: SQL and the shape of its answer, as in `queries`. Reading bodies again is `captures.replay`.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Literal, cast
+
+from pipelines.domain.records import Video
+from warehouse.engine import Engine
+from warehouse.rows import video_from_row
+
+Row = dict[str, Any]
+Observations = Literal[
+    "videos", "tracks", "accounts", "hashtags", "search_pages", "chart_issues", "chart_songs"
+]
+_ORDER: dict[Observations, str] = {
+    "videos": "aweme_id",
+    "tracks": "music_id",
+    "accounts": "sec_uid",
+    "hashtags": "ch_id",
+    "search_pages": "cursor",
+    "chart_issues": "chart_date desc nulls last, volid desc",
+    "chart_songs": "rank",
+}
+OBSERVATIONS: tuple[Observations, ...] = tuple(_ORDER)
+
+
+def read_capture(engine: Engine, capture_id: str) -> Row | None:
+    """The row of a capture; None while it is not written whole."""
+    found = _rows(engine, "select * from raw.captures where capture_id = $id", id=capture_id)
+    return found[0] if found else None
+
+
+def read_observations(
+    engine: Engine, table: Observations, capture_ids: Sequence[str]
+) -> dict[str, list[Row]]:
+    """Rows of `raw.<table>` by the capture that observed them. Captures without any are absent."""
+    found = _rows(
+        engine,
+        f"""
+        select * from raw.{table}
+        where capture_id in (select unnest($ids::varchar[]))
+        order by capture_id, {_ORDER[table]}
+        """,  # noqa: S608  # both are words of this module
+        ids=list(capture_ids),
+    )
+    by_capture: dict[str, list[Row]] = {}
+    for row in found:
+        by_capture.setdefault(row["capture_id"], []).append(row)
+    return by_capture
+
+
+def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
+    """The works of a captured page, in the order shown."""
+    found = _rows(
+        engine,
+        """
+        select videos.* from raw.capture_items as items
+        join raw.videos as videos using (capture_id, aweme_id)
+        where items.capture_id = $id
+        qualify row_number() over (partition by items.position order by videos.committed_at) = 1
+        order by items.position
+        """,
+        id=capture_id,
+    )
+    return tuple(video_from_row(row) for row in found)
+
+
+def read_archive(
+    engine: Engine,
+    *,
+    since: datetime | None = None,
+    surfaces: Sequence[str] = (),
+    batch: int = 100,
+) -> Iterator[list[Row]]:
+    """Every capture that has a body, oldest first, in batches: its row and `body`, compressed.
+
+    `surfaces` empty: all of them. A body that retention has removed is absent.
+    """
+    after: tuple[datetime | None, str] = (None, "")
+    while True:
+        found = _rows(
+            engine,
+            """
+            select captures.*, payloads.body from raw.captures as captures
+            join (
+                select sha256, any_value(body) as body from raw.payloads group by sha256
+            ) as payloads on payloads.sha256 = captures.payload_sha256
+            where ($since is null or observed_at >= $since)
+                and (len($surfaces::varchar[]) = 0 or surface in (select unnest($surfaces)))
+                and ($at is null or (observed_at, capture_id) > ($at, $id))
+            order by observed_at, capture_id limit $batch
+            """,
+            since=since,
+            surfaces=list(surfaces),
+            at=after[0],
+            id=after[1],
+            batch=batch,
+        )
+        if not found:
+            return
+        yield found
+        after = (found[-1]["observed_at"], found[-1]["capture_id"])
+
+
+def count_archive(
+    engine: Engine, *, since: datetime | None = None, surfaces: Sequence[str] = ()
+) -> int:
+    """How many captures `read_archive` gives, at most."""
+    found = _rows(
+        engine,
+        """
+        select count(*) as n from raw.captures
+        where payload_sha256 is not null
+            and ($since is null or observed_at >= $since)
+            and (len($surfaces::varchar[]) = 0 or surface in (select unnest($surfaces)))
+        """,
+        since=since,
+        surfaces=list(surfaces),
+    )
+    return int(found[0]["n"])
+
+
+def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
+    return cast("list[Row]", engine.rows(sql, params))
