@@ -1,13 +1,16 @@
 """The access log of the stand-in platform: how often and how fast each host was asked.
 
-It is the witness for politeness: what a client says about its rate can be checked here.
+It is the witness for politeness: what a client says about its rate, and about waiting after a 429,
+can be checked here.
 """
 
 import time
 from collections import Counter, deque
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 WINDOW_S = 1.0
+KEPT = 200_000
+"""Requests that are remembered one by one; of older ones only the counts are."""
 
 
 @dataclass(slots=True)
@@ -19,34 +22,70 @@ class _Host:
     recent: deque[float] = field(default_factory=deque)
 
 
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """One request; times are monotonic seconds, `unix` is when it came by the machine's clock.
+
+    Attributes:
+        surface: Name of the surface.
+        host: The host that it named.
+        target: Path and query.
+        at: When it came.
+        unix: The same in unix seconds.
+        ended_at: When its answer was given; None while it is in flight.
+        status: Status of the answer; None for none.
+        fault: The fault that it met.
+        retry_after: Seconds that its answer asked to wait.
+    """
+
+    surface: str
+    host: str
+    target: str
+    at: float
+    unix: float
+    ended_at: float | None = None
+    status: int | None = None
+    fault: str | None = None
+    retry_after: float | None = None
+
+
 class AccessLog:
-    """Counts per surface and host. Times are monotonic seconds."""
+    """Counts per surface and host, and the requests one by one."""
 
     def __init__(self) -> None:
         self._surfaces: Counter[str] = Counter()
         self._statuses: Counter[str] = Counter()
         self._faults: Counter[str] = Counter()
         self._hosts: dict[str, _Host] = {}
+        self._entries: deque[Entry] = deque(maxlen=KEPT)
 
-    def begin(self, surface: str, host: str, *, at: float | None = None) -> None:
+    def begin(self, surface: str, host: str, *, target: str = "", at: float | None = None) -> Entry:
         """Note a request."""
         now = time.monotonic() if at is None else at
         self._surfaces[surface] += 1
-        entry = self._hosts.setdefault(host, _Host())
-        entry.requests += 1
-        entry.in_flight += 1
-        entry.most_in_flight = max(entry.most_in_flight, entry.in_flight)
-        entry.recent.append(now)
-        while entry.recent[0] <= now - WINDOW_S:
-            entry.recent.popleft()
-        entry.most_in_window = max(entry.most_in_window, len(entry.recent))
+        counted = self._hosts.setdefault(host, _Host())
+        counted.requests += 1
+        counted.in_flight += 1
+        counted.most_in_flight = max(counted.most_in_flight, counted.in_flight)
+        counted.recent.append(now)
+        while counted.recent[0] <= now - WINDOW_S:
+            counted.recent.popleft()
+        counted.most_in_window = max(counted.most_in_window, len(counted.recent))
+        entry = Entry(surface=surface, host=host, target=target, at=now, unix=time.time())
+        self._entries.append(entry)
+        return entry
 
-    def end(self, surface: str, host: str, *, status: int | None, fault: str | None) -> None:
+    def end(
+        self, entry: Entry, *, status: int | None, fault: str | None,
+        retry_after: float | None = None, at: float | None = None,
+    ) -> None:  # fmt: skip
         """Note its answer; no status means that the connection ended without one."""
-        self._hosts[host].in_flight -= 1
-        self._statuses[f"{surface} {status or 'none'}"] += 1
+        entry.ended_at = time.monotonic() if at is None else at
+        entry.status, entry.fault, entry.retry_after = status, fault, retry_after
+        self._hosts[entry.host].in_flight -= 1
+        self._statuses[f"{entry.surface} {status or 'none'}"] += 1
         if fault is not None:
-            self._faults[f"{surface} {fault}"] += 1
+            self._faults[f"{entry.surface} {fault}"] += 1
 
     def clear(self) -> None:
         """Forget everything but what is in flight."""
@@ -54,6 +93,7 @@ class AccessLog:
         self._surfaces.clear()
         self._statuses.clear()
         self._faults.clear()
+        self._entries.clear()
         self._hosts = {name: _Host(in_flight=count) for name, count in flying.items()}
 
     def summary(self) -> dict[str, object]:
@@ -72,3 +112,53 @@ class AccessLog:
                 for name, entry in sorted(self._hosts.items())
             },
         }
+
+    def requests(
+        self, *, host: str | None = None, surface: str | None = None, limit: int = 1000
+    ) -> list[dict[str, object]]:
+        """The newest requests one by one, oldest first, with their times."""
+        found = [
+            entry for entry in self._entries
+            if host in (None, entry.host) and surface in (None, entry.surface)
+        ]  # fmt: skip
+        return [asdict(entry) for entry in found[max(0, len(found) - limit) :]]
+
+    def rates(self, *, window_s: float = WINDOW_S) -> dict[str, object]:
+        """Per host: the most requests in any window, and what came after each 429.
+
+        A 429 is told with the seconds that it asked for (`retry_after`), how many requests to its
+        host began within them (`too_early`), and when the next one came (`next_after_s`).
+        """
+        hosts: dict[str, list[Entry]] = {}
+        for entry in self._entries:
+            hosts.setdefault(entry.host, []).append(entry)
+        return {
+            name: {
+                "requests": len(entries),
+                "max_in_window": _most_in_window([entry.at for entry in entries], window_s),
+                "refusals": [_after(entry, entries) for entry in entries if entry.status == 429],  # noqa: PLR2004  # too many requests
+            }
+            for name, entries in sorted(hosts.items())
+        }
+
+
+def _most_in_window(times: list[float], window_s: float) -> int:
+    """The most of these rising times in any window of this length."""
+    most, first = 0, 0
+    for place, at in enumerate(times):
+        while times[first] <= at - window_s:
+            first += 1
+        most = max(most, place - first + 1)
+    return most
+
+
+def _after(refusal: Entry, entries: list[Entry]) -> dict[str, object]:
+    """What came to the host after a refusal had been given."""
+    given = refusal.at if refusal.ended_at is None else refusal.ended_at
+    later = [entry.at - given for entry in entries if entry.at > given]
+    wait = refusal.retry_after or 0.0
+    return {
+        "surface": refusal.surface, "unix": refusal.unix, "retry_after": refusal.retry_after,
+        "too_early": sum(seconds < wait for seconds in later),
+        "next_after_s": round(min(later), 4) if later else None,
+    }  # fmt: skip

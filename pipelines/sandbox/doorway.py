@@ -4,10 +4,10 @@ An ASGI application around the surfaces. It knows the surface of a request from 
 """
 
 import asyncio
-import re
-from urllib.parse import quote, unquote
+from urllib.parse import unquote, urlencode
 
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import QueryParams
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -16,9 +16,11 @@ from pipelines.sandbox.addresses import OVERSEAS, WEB
 from pipelines.sandbox.faults import Fault
 from pipelines.sandbox.platform import Platform
 from pipelines.sandbox.routing import host_of
+from pipelines.sandbox.states import CURSORS, NothingToSayError, rewrite
+from pipelines.sandbox.substitution import substitute
 
 CONTROL = "/_world/"
-_NUMBER = re.compile(r"[0-9]{19}")
+_CONDITIONS = (b"if-none-match", b"if-modified-since")  # "unchanged" has no body to turn
 _HUGE_CHUNKS = 1024
 _CHUNK = b"\0" * 65_536
 
@@ -50,14 +52,16 @@ class Doorway:
         query = scope["query_string"].decode("latin-1")
         fault = self.platform.faults.due(surface, host, f"{scope['path']}?{unquote(query)}")
         status = _StatusOf(send)
-        self.platform.log.begin(surface, host)
+        target = f"{scope['path']}?{query}" if query else scope["path"]
+        entry = self.platform.log.begin(surface, host, target=target)
         try:
             if self.latency_s:
                 await asyncio.sleep(self.latency_s)
             await self._answer(fault, scope, receive, status)
         finally:
             kind = None if fault is None else fault.kind
-            self.platform.log.end(surface, host, status=status.status, fault=kind)
+            wait = fault.retry_after if fault is not None and fault.kind == "429" else None
+            self.platform.log.end(entry, status=status.status, fault=kind, retry_after=wait)
 
     def _surface(self, scope: Scope) -> str:
         for route in self.routes:
@@ -72,31 +76,35 @@ class Doorway:
         if fault is None:
             await self.surfaces(scope, receive, send)
             return
-        page = self._page(fault)
+        page = self._page(fault, self._surface(scope))
         if page is not None:
             await page(scope, receive, send)
             return
         acts = {
             "timeout": self._time_out, "reset": self._reset, "huge": self._huge,
-            "slow": self._slow, "structure": self._restructured,
-            "substitution": self._substituted,
+            "slow": self._slow, "substitution": self._substituted,
         }  # fmt: skip
-        await acts[fault.kind](fault, scope, receive, send)
+        await acts.get(fault.kind, self._rewritten)(fault, scope, receive, send)
 
-    def _page(self, fault: Fault) -> Response | None:
+    def _page(self, fault: Fault, surface: str) -> Response | None:
         """Faults that are nothing but another answer."""
         overseas = self.platform.addresses.on(OVERSEAS, "/")
         other = self.platform.world.works.aweme_id[0]
+        verify = self.platform.addresses.on(WEB, "/verify_page?from=guard")
         gone = f"/jingxuan?previous_page=web_video_404_link&modal_id={other}"
         pages = {
             "empty": Response(b"", media_type="text/html"),
             "blocked": Response("blocked", media_type="text/plain"),
-            "shell": HTMLResponse(faults.SHELL_PAGE),
+            "shell": HTMLResponse(faults.shell_page(surface)),
             "challenge": HTMLResponse(faults.CHALLENGE_PAGE),
             "captcha": HTMLResponse(faults.CAPTCHA_PAGE),
             "403": HTMLResponse(faults.FORBIDDEN_PAGE, status_code=403),
             "429": Response("", status_code=429, headers={"retry-after": f"{fault.retry_after:g}"}),
             "500": Response("Internal Error", status_code=500),
+            "text_body": HTMLResponse(faults.DENIED_TEXT),
+            "wrong_id": HTMLResponse(faults.WRONG_ID_TEXT),
+            "robots_deny": PlainTextResponse(faults.ROBOTS_DENY),
+            "verify_redirect": RedirectResponse(verify, status_code=302),
             "region": RedirectResponse(overseas, status_code=302),
             "gone": RedirectResponse(self.platform.addresses.on(WEB, gone), status_code=302),
         }
@@ -129,14 +137,22 @@ class Doorway:
             await asyncio.sleep(fault.seconds / 20)
         await send({"type": "http.response.body", "body": b""})
 
-    async def _restructured(
+    async def _rewritten(
         self, fault: Fault, scope: Scope, receive: Receive, send: "_StatusOf"
     ) -> None:
-        del fault
+        """A good answer, turned into the state that the fault is named after."""
+        surface, asked = self._surface(scope), QueryParams(scope["query_string"])
+        if fault.kind == "no_new_items":
+            first = {key: "0" if key in CURSORS else value for key, value in asked.items()}
+            scope["query_string"] = urlencode(first).encode()
+        scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in _CONDITIONS]
         start, body = await self._collected(scope, receive)
-        for old, new in faults.RENAMED:
-            body = body.replace(old, new)
-        kept = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+        try:
+            body = rewrite(fault.kind, surface, body, asked)
+        except NothingToSayError as exc:
+            start["status"], body = 500, str(exc).encode()
+        dropped = (b"content-length", b"etag", b"last-modified")
+        kept = [pair for pair in start["headers"] if pair[0] not in dropped]
         start["headers"] = [*kept, (b"content-length", str(len(body)).encode())]
         await send(start)
         await send({"type": "http.response.body", "body": body})
@@ -146,28 +162,8 @@ class Doorway:
     ) -> None:
         """Answer for another entity of the same kind than was asked for."""
         del fault
-        query = unquote(scope["query_string"].decode("latin-1"))
-        scope["path"] = self._other_ids(scope["path"])
-        scope["query_string"] = quote(self._other_ids(query), safe="=&").encode()
+        await substitute(scope, self._surface(scope), self.platform)
         await self.surfaces(scope, receive, send)
-
-    def _other_ids(self, text: str) -> str:
-        world = self.platform.world
-
-        def other(found: re.Match[str]) -> str:
-            work, sound = world.work_of(found[0]), world.sound_of(found[0])
-            if work is not None:
-                return str(world.works.aweme_id[(work.index + 1) % len(world.works)])
-            if sound is not None:
-                return str(world.sounds.music_id[(sound.index + 1) % len(world.sounds)])
-            return found[0]
-
-        text = _NUMBER.sub(other, text)
-        for index in range(world.account_count):
-            if world.sec_uid(index) in text:
-                following = world.sec_uid((index + 1) % world.account_count)
-                return text.replace(world.sec_uid(index), following)
-        return text
 
     async def _collected(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
         messages: list[Message] = []

@@ -9,7 +9,11 @@ from typing import Literal, get_args
 
 FaultKind = Literal[
     "empty", "blocked", "shell", "challenge", "captcha", "403", "429", "500", "timeout", "reset",
-    "region", "gone", "substitution", "structure", "slow", "huge",
+    "region", "gone", "verify_redirect", "text_body", "wrong_id", "robots_deny",
+    "substitution", "slow", "huge",
+    "structure", "verify_check", "verify_then_healthy", "login_2483", "nil", "empty_ambiguous",
+    "empty_but_more", "stalled_cursor", "no_new_items", "cold_edge", "timestamp_only",
+    "chart_status", "chart_errcode", "res_tag", "overseas", "empty_detail",
 ]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(FaultKind)
 
@@ -33,13 +37,27 @@ CAPTCHA_PAGE = (
     '<div id="verify_page"></div></body></html>'
 )
 FORBIDDEN_PAGE = "<html><head><title>访问受限</title></head><body>访问受限</body></html>"
-RENAMED = (
-    (b'"aweme_list"', b'"awemes"'), (b'"item_list"', b'"entries"'),
-    (b'"videoInfoRes"', b'"videoData"'), (b'"aweme_details"', b'"works"'),
-    (b'"music_info"', b'"sound"'), (b'"user_info"', b'"person"'),
-    (b'"has_more"', b'"more"'),
-)  # fmt: skip
-"""Keys that a changed structure has under other names."""
+DENIED_TEXT = "Access Deny ! No Actions !"
+WRONG_ID_TEXT = "You need get the right classid!"
+ROBOTS_DENY = "User-agent: *\nDisallow: /\n"
+_ROUTE_NAMES = {
+    "note_page": "note_(id)/page", "slides_page": "slides_(id)/page",
+    "user_page": "user_(id)/page", "music_page": "music_(id)/page",
+    "hashtag_page": "challenge_(id)/page",
+}  # fmt: skip
+_DESKTOP = (
+    "<!doctype html><html><head><title>分享</title></head><body>"
+    '<script id="RENDER_DATA" type="application/json">%7B%22app%22%3A%7B%7D%7D</script>'
+    f'<div class="error">{SHELL_TEXT}</div>{_PADDING}</body></html>'
+)
+
+
+def shell_page(surface: str) -> str:
+    """The page of a surface without its data."""
+    if surface.startswith(("web_", "search_")):
+        return _DESKTOP
+    key = _ROUTE_NAMES.get(surface, "video_(id)/page")
+    return SHELL_PAGE.replace("video_(id)\\u002Fpage", key.replace("/", "\\u002F"))
 
 
 @dataclass(slots=True, kw_only=True)

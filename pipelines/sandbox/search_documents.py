@@ -69,14 +69,14 @@ def cards(platform: Platform, term: str, listed: list[Document]) -> list[Documen
 def nothing_found(platform: Platform, term: str, *, is_first: bool) -> Document:
     """No result, and said so."""
     nothing = answer(platform, term, 0, [], following=0, has_more=False)
-    return {**nothing, "search_nil_info": _nil("no_result", is_first=is_first)}
+    return {**nothing, "search_nil_info": nil_info("no_result", is_first=is_first)}
 
 
 def verification(platform: Platform, term: str) -> Document:
     """A demand for verification, which looks like an empty search."""
     empty = answer(platform, term, 0, [], following=0, has_more=False)
     empty.pop("backtrace")
-    return {**empty, "search_nil_info": _nil("verify_check", is_first=True)}
+    return {**empty, "search_nil_info": nil_info("verify_check", is_first=True)}
 
 
 def login_wall() -> Document:
@@ -94,7 +94,7 @@ def to_backtrace(term: str, following: int) -> str:
     return f"bt:{_mark(f'{term}|{following}')[:16]}=="
 
 
-def _nil(kind: str, *, is_first: bool) -> Document:
+def nil_info(kind: str, *, is_first: bool) -> Document:
     return {
         "search_nil_type": kind, "search_nil_item": kind, "text_type": 9,
         "is_load_more": "first_flush" if is_first else "load_more",

@@ -7,7 +7,7 @@ offer an `ETag`, songs an `ETag` and a date; the rest offers nothing.
 import json
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from pipelines.sandbox.addresses import CHART, CHART_MOBILE, CHART_OLD, CHART_WEB
@@ -20,15 +20,16 @@ from pipelines.sandbox.chart_documents import (
     song_page,
 )
 from pipelines.sandbox.conditional import Version, conditional, to_mark
+from pipelines.sandbox.faults import WRONG_ID_TEXT
 from pipelines.sandbox.pages import Document
 from pipelines.sandbox.platform import Platform
 from pipelines.sandbox.routing import HostRoute
+from pipelines.sandbox.substitution import CHART_PLACE
 from pipelines.sandbox.surfaces.paging import whole
 from pipelines.world.chart import SONGS, ChartedSong
 from pipelines.world.issues import Issue
 
 RANK_ID = "8888"
-WRONG_ID = "You need get the right classid!"
 _LATEST_SIZE, _HTML_SIZE, _OLD_SIZE, _USUAL_SIZE = 30, 22, 30, 30
 
 
@@ -73,8 +74,8 @@ class _Charts:
     async def latest(self, request: Request) -> Response:
         query = request.query_params
         if query.get("rankid") != RANK_ID or query.get("json") != "true":
-            return PlainTextResponse(WRONG_ID)
-        issue = self.platform.chart.latest(self.platform.now)
+            return HTMLResponse(WRONG_ID_TEXT)
+        issue = self._latest(request)
         page = max(1, whole(request, "page", 1))
         listed = [latest_song(charted) for charted in self._page(issue, page, _LATEST_SIZE)]
         about: Document = {
@@ -89,14 +90,14 @@ class _Charts:
 
     async def html(self, request: Request) -> Response:
         if str(request.path_params["rank_id"]) != RANK_ID:
-            return PlainTextResponse(WRONG_ID)
-        issue = self.platform.chart.latest(self.platform.now)
+            return HTMLResponse(WRONG_ID_TEXT)
+        issue = self._latest(request)
         return self._html(request, issue, _HTML_SIZE)
 
     async def html_old(self, request: Request) -> Response:
-        issue = self._found(str(request.path_params["volid"]))
+        issue = self._found(request, str(request.path_params["volid"]))
         if issue is None or str(request.path_params["rank_id"]) != RANK_ID:
-            return PlainTextResponse(WRONG_ID)
+            return HTMLResponse(WRONG_ID_TEXT)
         return self._html(request, issue, _OLD_SIZE)
 
     def _index(self, count: int) -> Document:
@@ -120,12 +121,17 @@ class _Charts:
     def _asked(self, request: Request) -> Issue | None:
         """The issue that a request names, or the latest one."""
         volid = request.query_params.get("volid")
-        if volid:
-            return self._found(volid)
-        return self.platform.chart.latest(self.platform.now)
+        return self._found(request, volid) if volid else self._latest(request)
 
-    def _found(self, volid: str) -> Issue | None:
+    def _latest(self, request: Request) -> Issue:
+        place = request.scope.get(CHART_PLACE)
+        chart = self.platform.chart
+        return chart.latest(self.platform.now) if place is None else chart.calendar.at(place)
+
+    def _found(self, request: Request, volid: str) -> Issue | None:
         """An issue that has appeared by now."""
+        if CHART_PLACE in request.scope:
+            return self._latest(request)
         issue = self.platform.chart.calendar.find(volid)
         count = self.platform.chart.calendar.count_at(self.platform.now)
         return issue if issue is not None and issue.place < count else None

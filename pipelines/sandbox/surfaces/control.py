@@ -80,11 +80,25 @@ def _witness(platform: Platform) -> list[BaseRoute]:
             platform.log.clear()
         return JSONResponse(platform.log.summary())
 
+    async def rates(request: Request) -> Response:
+        window = max(1, whole(request, "window_ms", 1000)) / 1000
+        return JSONResponse({"window_s": window, "hosts": platform.log.rates(window_s=window)})
+
+    async def requests(request: Request) -> Response:
+        query = request.query_params
+        found = platform.log.requests(
+            host=query.get("host"), surface=query.get("surface"),
+            limit=whole(request, "limit", 1000),
+        )  # fmt: skip
+        return JSONResponse({"requests": found})
+
     async def cpu(_: Request) -> Response:
         return JSONResponse(_cpu_seconds())
 
     return [
         Route("/_world/access-log/summary", summary, methods=["GET", "DELETE"], name="control"),
+        Route("/_world/access-log/rates", rates, name="control"),
+        Route("/_world/access-log/requests", requests, name="control"),
         Route("/_world/cpu", cpu, name="control"),
     ]
 

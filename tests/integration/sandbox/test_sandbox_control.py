@@ -67,8 +67,8 @@ def test_the_log_counts_surfaces_statuses_and_hosts(sandbox: Sandbox) -> None:
 def test_the_log_knows_the_fastest_second_of_a_host() -> None:
     log = AccessLog()
     for at in (10.0, 10.2, 10.4, 11.1, 11.15, 13.0):
-        log.begin("music_info", "share", at=at)
-        log.end("music_info", "share", status=200, fault=None)
+        entry = log.begin("music_info", "share", at=at)
+        log.end(entry, status=200, fault=None)
     hosts = log.summary()["hosts"]
     assert hosts == {"share": {"requests": 6, "max_per_second": 4, "max_in_flight": 1}}
 
