@@ -54,7 +54,8 @@ _CHART = (_P.ONCE_MORE, _P.OTHER_SOURCE)
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """One row. `error` None: the answer is a record and says so itself. `reason` is the word that
-    travels in the error; None where it is the platform's own or names the keys seen.
+    travels in the error, with a star for a number in it; None where it is the platform's own, or
+    names the keys seen: such a row stands for all of its class that no other row names.
     """
 
     name: str
@@ -63,6 +64,13 @@ class Refusal:
     error: type[SametrackError] | None
     reason: str | None
     policy: tuple[Policy, ...]
+
+    def tells(self, word: str | None) -> bool:
+        """True when an error of this row's class with such a word is this row's."""
+        if self.reason is None or word is None:
+            return self.reason is None
+        stem, star, _ = self.reason.partition("*")
+        return word.startswith(stem) if star else word == stem
 
 
 # fmt: off
@@ -90,13 +98,12 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("restricted_page", "pages", "a page without data whose title says that access is restricted", ForbiddenError, "restricted_page", (_P.STOP, _P.OPEN_CIRCUIT)),
     Refusal("region_redirect", "pages", "a redirect to where another region is served", RegionBlockedError, None, (_P.STOP,)),
     Refusal("is_oversea", "pages", "data that is marked as served elsewhere", RegionBlockedError, "is_oversea", (_P.STOP,)),
-    Refusal("legal_reasons", "http", "451", RegionBlockedError, None, (_P.STOP,)),
+    Refusal("legal_reasons", "http", "451", RegionBlockedError, "status 451", (_P.STOP,)),
     # Something else than asked for.
     Refusal("another_item", "pages", "a work, account, track or hashtag other than asked for", SubstitutionError, None, (_P.REJECT_ITEM,)),
     Refusal("foreign_redirect", "http", "a redirect off the allow-list", SubstitutionError, "foreign_host", (_P.REJECT_ITEM,)),
     Refusal("redirect_loop", "http", "more redirects than we follow", SubstitutionError, "redirect_loop", (_P.REJECT_ITEM,)),
-    Refusal("unknown_account", "lists", "status_code 5 for an account", UnresolvedIdError, None, (_P.TELL_CALLER,)),
-    Refusal("unknown_hashtag", "lists", "status_code 5, or nothing under the id, for a hashtag", UnresolvedIdError, None, (_P.TELL_CALLER,)),
+    Refusal("unknown_id", "lists", "status_code 5, or nothing under the id, for an account or a hashtag", UnresolvedIdError, None, (_P.TELL_CALLER,)),
     Refusal("unknown_track", "lists", "status_code 5, or nothing under the id, for a track", InvalidMusicInputError, None, (_P.TELL_CALLER,)),
     # Pages of a list that lead no further. No error: the walk names the reason.
     Refusal("empty_but_more", "lists", "an empty list that claims to have more", None, None, (_P.END_LIST,)),
@@ -108,12 +115,11 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("not_json", "structure", "something else than JSON where JSON is known", StructureChangedError, "not_json", (_P.REPORT,)),
     Refusal("no_container", "structure", "a page without a data container", StructureChangedError, "no_container", (_P.REPORT,)),
     Refusal("broken_frame", "search", "a framed stream that does not add up, or is cut off", StructureChangedError, "broken_frame", (_P.REPORT,)),
-    Refusal("unknown_code", "lists", "a status_code that is not known", StructureChangedError, None, (_P.REPORT,)),
-    Refusal("unknown_status", "http", "an HTTP status that is not known, 404 among them", StructureChangedError, None, (_P.REPORT,)),
+    Refusal("unknown_code", "lists", "a status_code that is not known", StructureChangedError, "status_code *", (_P.REPORT,)),
+    Refusal("unknown_status", "http", "an HTTP status that is not known, 404 among them", StructureChangedError, "status *", (_P.REPORT,)),
     # The wire.
     Refusal("rate_limited", "http", "429", RateLimitedError, None, (_P.WAIT,)),
-    Refusal("server_fault", "http", "5xx", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
-    Refusal("no_answer", "http", "time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
+    Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
     Refusal("budget_spent", "ours", "our own budget of the day is used up", BudgetSpentError, None, (_P.STOP,)),
     # The chart.
     Refusal("chart_denied", "chart", "200 with the firewall's text", ChartUnavailableError, "access_denied", _CHART),
@@ -134,17 +140,20 @@ REFUSALS: tuple[Refusal, ...] = (
 # fmt: on
 
 _BY_NAME = {row.name: row for row in REFUSALS}
-_BY_WORD: dict[tuple[type[SametrackError] | None, str | None], Refusal] = {
-    (row.error, row.reason): row for row in REFUSALS if row.reason is not None
-}
-_BY_CLASS = {row.error: row for row in REFUSALS if row.error is not None and row.reason is None}
+# Rows with a word of their own are looked at before the row that stands for the rest of a class.
+_WORDS_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)
+
+
+def refusal_of(error: SametrackError) -> Refusal | None:
+    """The row of an error: by its word where a row of its class has it, else by its class."""
+    word = error.reason if isinstance(error, UpstreamError) else None
+    kind = type(error)
+    return next((row for row in _WORDS_FIRST if row.error is kind and row.tells(word)), None)
 
 
 def policy_of(error: SametrackError) -> tuple[Policy, ...]:
     """What to do about an error; whatever has no row is not tried again."""
-    kind = type(error)
-    word = error.reason if isinstance(error, UpstreamError) else None
-    row = _BY_WORD.get((kind, word)) or _BY_CLASS.get(kind)
+    row = refusal_of(error)
     return (_P.STOP,) if row is None else row.policy
 
 
@@ -165,4 +174,5 @@ def refused(
     row = _BY_NAME[name]
     if row.error is None or not issubclass(row.error, UpstreamError):
         raise KeyError(name)
-    return row.error(detail, surface=surface, reason=row.reason or reason, status=status)
+    word = row.reason if row.reason and "*" not in row.reason else reason
+    return row.error(detail, surface=surface, reason=word, status=status)

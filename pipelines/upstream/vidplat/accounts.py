@@ -5,6 +5,7 @@ from dataclasses import replace
 from pipelines.domain.errors import SubstitutionError, UnresolvedIdError
 from pipelines.domain.records import Account
 from pipelines.upstream.fields import Node, first_address, parse_json
+from pipelines.upstream.refusals import refused
 from pipelines.upstream.vidplat.counts import read_count
 from pipelines.upstream.vidplat.negatives import refuse_status, says_unknown
 from pipelines.upstream.vidplat.pages import find_account
@@ -43,7 +44,14 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     """
     page, result = find_account(body, surface=seen.surface)
     refuse_status(result)
-    info = result.must_node("user_info")
+    info = result.node("user_info")
+    if info is None:
+        raise refused(
+            "page_without_data",
+            "the page came without its account",
+            surface=seen.surface,
+            reason=result.keys_seen(),
+        )
     found = info.name("sec_uid") or page.name("lastPath")
     if found is None:
         raise info.missing("sec_uid")

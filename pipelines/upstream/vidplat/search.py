@@ -146,9 +146,9 @@ def _works(items: list[Node], seen: Seen) -> Iterator[Video]:
 
 
 def _nil_type(answer: Node) -> str | None:
-    """The platform's word for "no result"; None when it says nothing about it."""
+    """The platform's word for "no result"; None when it says nothing, or shows one after all."""
     nil = answer.node("search_nil_info")
-    if nil is None:
+    if nil is None or answer.items("data"):
         return None
     return nil.name("search_nil_type") or nil.name("search_nil_item")
 

@@ -1,10 +1,7 @@
 """A client that answers from a script, and the shape files. Fakes of this area live here."""
 
-import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
@@ -12,42 +9,7 @@ from pipelines.domain.errors import SametrackError
 from pipelines.upstream.http import Ask, GuestClient, HttpLimits
 from pipelines.upstream.profiles import Profile, load_profile
 from pipelines.upstream.trail import Answer, note_answer, note_request
-
-SHAPES = Path(__file__).parents[2] / "shapes"
-SEEN_AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shape:
-    """One entry of the index."""
-
-    file: str
-    parser: str
-    asked: str
-    status: int
-    outcome: str
-    source: str
-    location: str | None = None
-
-    @property
-    def body(self) -> bytes:
-        return (SHAPES / self.file).read_bytes()
-
-    def answer(self, surface: str) -> Answer:
-        return Answer(
-            surface=surface,
-            url=f"http://share.vidplat.localhost/{self.file}",
-            status=self.status,
-            content_type=None,
-            body=self.body,
-            fetched_at=SEEN_AT,
-            location=self.location,
-        )
-
-
-def read_index() -> list[Shape]:
-    index = tomllib.loads((SHAPES / "index.toml").read_text(encoding="utf-8"))
-    return [Shape(**entry) for entry in index["shape"]]
+from tests.answers import Shape, read_index
 
 
 class ScriptedClient(GuestClient):
@@ -97,5 +59,5 @@ def shapes() -> list[Shape]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "shape" in metafunc.fixturenames:
-        index = read_index()
+        index = [shape for shape in read_index() if shape.level == "body"]
         metafunc.parametrize("shape", index, ids=[shape.file for shape in index])

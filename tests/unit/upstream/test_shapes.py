@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,65 +10,58 @@ from syrupy.assertion import SnapshotAssertion
 from pipelines.domain.errors import SametrackError, UpstreamError
 from pipelines.domain.records import UnavailableVideo
 from pipelines.upstream.http import Ask, GuestClient
+from pipelines.upstream.refusals import refusal_of
 from pipelines.upstream.surfaces import Surfaces
 from pipelines.upstream.trail import Answer
-from pipelines.upstream.vidplat.accounts import parse_user_info
-from pipelines.upstream.vidplat.lists import (
-    parse_detail_body,
-    parse_music_list,
-    parse_slides_info,
-    parse_user_page,
-    parse_user_posts,
-)
 from pipelines.upstream.vidplat.music import parse_music_info
-from pipelines.upstream.vidplat.pages import parse_work_page
 from pipelines.upstream.vidplat.videos import Seen
+from tests.answers import PARSERS, SHAPES, Shape, read_chart_shape
 
-SHAPES = Path(__file__).parents[2] / "shapes"
 Scripted = Callable[[Sequence[Answer | SametrackError]], GuestClient]
-PARSERS: dict[str, Callable[[bytes, str, Seen], object]] = {
-    "work_page": lambda body, asked, seen: parse_work_page(body, aweme_id=asked, seen=seen),
-    "detail_body": lambda body, asked, seen: parse_detail_body(body, aweme_id=asked, seen=seen),
-    "slides_info": lambda body, asked, seen: parse_slides_info(body, aweme_id=asked, seen=seen),
-    "music_info": lambda body, asked, seen: parse_music_info(body, music_id=asked, seen=seen),
-    "music_list": lambda body, _, seen: parse_music_list(body, seen=seen),
-    "user_posts": lambda body, asked, seen: parse_user_posts(body, sec_uid=asked, seen=seen),
-    "user_page": lambda body, asked, seen: parse_user_page(body, sec_uid=asked, seen=seen),
-    "user_info": lambda body, asked, seen: parse_user_info(body, sec_uid=asked, seen=seen),
-}
 
 
-async def _outcome(shape: Any, scripted: Scripted) -> tuple[str, object]:
+async def _read(shape: Shape, scripted: Scripted) -> object:
+    if shape.is_chart:
+        return read_chart_shape(shape)
     surfaces = Surfaces(scripted([shape.answer(shape.parser)]))
-    parse = PARSERS[shape.parser]
     ask = Ask(surface=shape.parser, url="http://share.vidplat.localhost/", allowed=())
+    parse = PARSERS[shape.parser]
+    reading = await surfaces.read(
+        ask, shape.asked, lambda a: parse(a.body, shape.asked, surfaces.seen(a))
+    )
+    return reading.value
+
+
+async def _outcome(shape: Shape, scripted: Scripted) -> tuple[str, object, str | None]:
+    """What came, as the index says it; its value or the error's word; the row of the refusal."""
     try:
-        reading = await surfaces.read(
-            ask, shape.asked, lambda a: parse(a.body, shape.asked, surfaces.seen(a))
-        )
+        value = await _read(shape, scripted)
     except SametrackError as error:
-        return error.type, error.reason if isinstance(error, UpstreamError) else error.detail
-    kind = "unavailable" if isinstance(reading.value, UnavailableVideo) else "records"
-    return kind, reading.value
+        row = refusal_of(error)
+        word = error.reason if isinstance(error, UpstreamError) else error.detail
+        return error.type, word, row.name if row else None
+    is_gone = isinstance(value, UnavailableVideo)
+    return "unavailable" if is_gone else "records", value, shape.row
 
 
 async def test_shape_gives_what_its_index_entry_says(
-    shape: Any, scripted: Scripted, snapshot: SnapshotAssertion
+    shape: Shape, scripted: Scripted, snapshot: SnapshotAssertion
 ) -> None:
-    kind, value = await _outcome(shape, scripted)
+    kind, value, row = await _outcome(shape, scripted)
     assert (kind, value) == (shape.outcome, snapshot)
+    assert row == shape.row
 
 
-def test_every_shape_file_is_in_the_index(shapes: list[Any]) -> None:
+def test_every_shape_file_is_in_the_index(shapes: list[Shape]) -> None:
     on_disk = {
         str(path.relative_to(SHAPES))
         for path in SHAPES.rglob("*")
-        if path.suffix in {".html", ".json"}
+        if path.suffix in {".html", ".json", ".txt"}
     }
     assert {shape.file for shape in shapes} == on_disk
 
 
-def test_every_shape_says_where_it_comes_from(shapes: list[Any]) -> None:
+def test_every_shape_says_where_it_comes_from(shapes: list[Shape]) -> None:
     assert all(len(shape.source) > 20 for shape in shapes)
 
 
@@ -80,8 +72,8 @@ def test_ids_beyond_two_to_the_53_keep_every_digit() -> None:
     assert track.music_id == "7361234567890123457"
 
 
-@pytest.mark.parametrize("surface", ["music_list", "user_posts"])
-def test_a_zero_of_a_list_is_unknown(surface: str, shapes: list[Any]) -> None:
+@pytest.mark.parametrize("surface", ["music_list", "hashtag_list", "user_posts"])
+def test_a_zero_of_a_list_is_unknown(surface: str, shapes: list[Shape]) -> None:
     seen = Seen(surface=surface, observed_at=datetime.now(UTC), link_of=str)
     pages = [
         PARSERS[shape.parser](shape.body, shape.asked, seen)

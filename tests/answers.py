@@ -1,0 +1,158 @@
+"""The shape files, and every parser as a function of a body and what was asked for.
+
+Shared by the tests of shapes, the mutations of `tests.fuzz` and the bench, so that a new surface is
+named once.
+"""
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from pipelines.domain.chart import ChartPage
+from pipelines.domain.search import SearchPlace
+from pipelines.upstream.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
+from pipelines.upstream.chartsrc.issues import parse_issues
+from pipelines.upstream.chartsrc.songs import (
+    check_issue,
+    parse_latest,
+    parse_song_page,
+    parse_songs,
+)
+from pipelines.upstream.profiles import load_profile
+from pipelines.upstream.trail import Answer
+from pipelines.upstream.vidplat.accounts import parse_account_page, parse_user_info
+from pipelines.upstream.vidplat.hashtags import parse_hashtag_info
+from pipelines.upstream.vidplat.lists import (
+    parse_detail_body,
+    parse_hashtag_list,
+    parse_music_list,
+    parse_slides_info,
+    parse_user_page,
+    parse_user_posts,
+)
+from pipelines.upstream.vidplat.music import parse_music_info
+from pipelines.upstream.vidplat.pages import parse_work_page
+from pipelines.upstream.vidplat.search import parse_search_single, parse_search_stream
+from pipelines.upstream.vidplat.videos import Seen
+
+SHAPES = Path(__file__).parent / "shapes"
+SEEN_AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
+ISSUE_DAYS = {"103108": date(2025, 12, 22)}
+"""What the list of issues says of the issue that the shapes of songs are asked for."""
+LATER = SearchPlace(cursor=10, search_id="20261120080000EARLIER", backtrace="bt:0")
+_MARKERS = load_profile("sandbox", sandbox_port=8790).markers
+_WORDS = ChartWords(denied=_MARKERS.chart_denied, unknown=_MARKERS.chart_unknown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """One entry of the index. `row` is the row of the table of refusals that the shape stands
+    for; a shape of level `wire` is served over HTTP, one of level `body` is handed to its parser.
+    """
+
+    file: str
+    parser: str
+    asked: str
+    status: int
+    outcome: str
+    source: str
+    row: str | None = None
+    location: str | None = None
+    page: int = 1
+    level: str = "body"
+    wire: str | None = None
+    retry_after: str | None = None
+
+    @property
+    def body(self) -> bytes:
+        return (SHAPES / self.file).read_bytes()
+
+    @property
+    def is_chart(self) -> bool:
+        return self.parser.startswith("chart_")
+
+    def answer(self, surface: str) -> Answer:
+        return Answer(
+            surface=surface,
+            url=f"http://share.vidplat.localhost/{self.file}",
+            status=self.status,
+            content_type=None,
+            body=self.body,
+            fetched_at=SEEN_AT,
+            location=self.location,
+        )
+
+
+def read_index() -> list[Shape]:
+    """Every shape, in the order of the index."""
+    index = tomllib.loads((SHAPES / "index.toml").read_text(encoding="utf-8"))
+    return [Shape(**entry) for entry in index["shape"]]
+
+
+Parse = Callable[[bytes, str, Seen], object]
+"""Of a body, what was asked for, and where it was seen."""
+
+
+def _chart(seen: Seen) -> ChartSeen:
+    return ChartSeen(surface=seen.surface, observed_at=seen.observed_at, words=_WORDS)
+
+
+def _of_issue(page: ChartPage, asked: str, *, is_proof_needed: bool = False) -> ChartPage:
+    volid = asked or None
+    day = ISSUE_DAYS.get(asked)
+    check_issue(page, volid=volid, chart_date=day, is_proof_needed=is_proof_needed)
+    return page
+
+
+def _songs(body: bytes, asked: str, seen: Seen, page: int = 1) -> ChartPage:
+    return _of_issue(parse_songs(body, page=page, seen=_chart(seen)), asked)
+
+
+def _latest(body: bytes, asked: str, seen: Seen) -> ChartPage:
+    found = parse_latest(body, page=1, seen=_chart(seen))
+    return _of_issue(found, asked, is_proof_needed=True)
+
+
+def _song_page(body: bytes, asked: str, seen: Seen) -> ChartPage:
+    found = parse_song_page(body, page=1, page_size=22, seen=_chart(seen))
+    return _of_issue(found, asked, is_proof_needed=True)
+
+
+def _old_song_page(body: bytes, asked: str, seen: Seen) -> ChartPage:
+    return _of_issue(parse_song_page(body, page=1, page_size=30, seen=_chart(seen)), asked)
+
+
+PARSERS: dict[str, Parse] = {
+    "work_page": lambda body, asked, seen: parse_work_page(body, aweme_id=asked, seen=seen),
+    "detail_body": lambda body, asked, seen: parse_detail_body(body, aweme_id=asked, seen=seen),
+    "slides_info": lambda body, asked, seen: parse_slides_info(body, aweme_id=asked, seen=seen),
+    "music_info": lambda body, asked, seen: parse_music_info(body, music_id=asked, seen=seen),
+    "music_list": lambda body, _, seen: parse_music_list(body, seen=seen),
+    "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
+    "hashtag_list": lambda body, _, seen: parse_hashtag_list(body, seen=seen),
+    "user_posts": lambda body, asked, seen: parse_user_posts(body, sec_uid=asked, seen=seen),
+    "user_page": lambda body, asked, seen: parse_user_page(body, sec_uid=asked, seen=seen),
+    "user_account": lambda body, asked, seen: parse_account_page(body, sec_uid=asked, seen=seen),
+    "user_info": lambda body, asked, seen: parse_user_info(body, sec_uid=asked, seen=seen),
+    "search_stream": lambda body, _, seen: parse_search_stream(
+        body, place=SearchPlace(), seen=seen
+    ),
+    "search_single": lambda body, _, seen: parse_search_single(body, place=LATER, seen=seen),
+    "chart_issues": lambda body, _, seen: parse_issues(body, seen=_chart(seen)),
+    "chart_songs": _songs,
+    "chart_latest": _latest,
+    "chart_html": _song_page,
+    "chart_html_old": _old_song_page,
+}
+
+
+def read_chart_shape(shape: Shape) -> object:
+    """What a shape of the chart gives: its records, or the error by name."""
+    answer = shape.answer(shape.parser)
+    refuse_chart_answer(answer)
+    seen = Seen(surface=shape.parser, observed_at=SEEN_AT, link_of=str)
+    if shape.page > 1:
+        return _songs(answer.body, shape.asked, seen, shape.page)
+    return PARSERS[shape.parser](answer.body, shape.asked, seen)

@@ -1,0 +1,124 @@
+"""The table of refusals is total: every row has a shape, every error a row, every row a policy."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pipelines.upstream
+from pipelines.domain import errors
+from pipelines.domain.errors import SametrackError, UpstreamError
+from pipelines.upstream.refusals import REFUSALS, Policy, Refusal, policy_of, refusal_of, refused
+from tests.answers import Shape, read_index
+
+ROWS = {row.name: row for row in REFUSALS}
+OURS = {"budget_spent"}  # no answer of anybody: our own book says it
+
+
+def _causes(kind: type[UpstreamError]) -> Iterator[type[UpstreamError]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from _causes(below)
+
+
+def test_names_of_rows_are_unique() -> None:
+    assert len(ROWS) == len(REFUSALS)
+
+
+def test_every_row_has_a_shape(shapes: list[Shape]) -> None:
+    assert {shape.row for shape in shapes} - {None} == set(ROWS) - OURS
+
+
+def test_every_shape_that_holds_no_records_names_its_row(shapes: list[Shape]) -> None:
+    unnamed = [shape.file for shape in shapes if shape.outcome != "records" and not shape.row]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("known", [shape for shape in read_index() if shape.row])
+def test_outcome_of_a_shape_is_that_of_its_row(known: Shape) -> None:
+    row = ROWS[known.row or ""]
+    records = {"unavailable", "records"}
+    assert known.outcome in (records if row.error is None else {row.error.type})
+
+
+def test_every_error_of_an_upstream_has_a_row() -> None:
+    with_row = {row.error for row in REFUSALS}
+    assert set(_causes(UpstreamError)) <= with_row
+
+
+def test_every_row_says_what_to_do() -> None:
+    assert all(row.policy for row in REFUSALS)
+    assert {policy for row in REFUSALS for policy in row.policy} == set(Policy)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in REFUSALS if row.error and issubclass(row.error, UpstreamError)]
+)
+def test_error_of_a_row_leads_back_to_its_policy(row: Refusal) -> None:
+    word = (row.reason or "").replace("*", "7") or None
+    error = refused(row.name, "so it is", surface="any", reason=word)
+    assert type(error) is row.error
+    assert policy_of(error) == row.policy
+    found = refusal_of(error)
+    assert found is not None
+    assert (found is row) or row.reason is None
+
+
+def test_refusal_of_the_platform_is_never_retried_like_a_fault_of_the_wire() -> None:
+    retried = {row.error for row in REFUSALS if Policy.RETRY in row.policy}
+    assert retried == {errors.UnreachableError}
+
+
+def test_demands_of_the_platform_stop() -> None:
+    stops = {row.name for row in REFUSALS if row.policy[0] is Policy.STOP}
+    assert {"script_challenge", "captcha_page", "verify_check", "login_code", "forbidden"} <= stops
+    assert not any(Policy.ONCE_MORE in ROWS[name].policy for name in stops)
+
+
+def test_row_without_an_error_cannot_be_raised() -> None:
+    with pytest.raises(KeyError):
+        refused("filtered_work", "no", surface="any")
+
+
+def test_error_without_a_row_is_not_tried_again() -> None:
+    assert policy_of(SametrackError("odd")) == (Policy.STOP,)
+
+
+def _handlers() -> Iterator[tuple[str, ast.ExceptHandler]]:
+    for path in Path(pipelines.upstream.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ExceptHandler):
+                yield f"{path.name}:{node.lineno}", node
+
+
+def _caught(handler: ast.ExceptHandler) -> set[str]:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {"" if kind is None else ast.unparse(kind).rpartition(".")[2] for kind in kinds}
+
+
+def _passes_on(handler: ast.ExceptHandler) -> bool:
+    """True when whatever was caught is raised again, after a clean-up."""
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
+
+
+def test_nobody_who_reads_the_outside_catches_everything() -> None:
+    handlers = [(place, found) for place, found in _handlers() if not _passes_on(found)]
+    assert handlers
+    everything = {"", "Exception", "BaseException"}
+    assert [place for place, handler in handlers if _caught(handler) & everything] == []
+
+
+def test_no_parser_catches_a_whole_family_of_errors() -> None:
+    parsers = ("vidplat", "chartsrc")
+    folders = [Path(pipelines.upstream.__path__[0]) / name for name in parsers]
+    names = {path.name for folder in folders for path in folder.glob("*.py")}
+    caught = {
+        (place, word)
+        for place, handler in _handlers()
+        for word in _caught(handler)
+        if place.partition(":")[0] in names
+    }
+    assert caught
+    assert not {word for _, word in caught} & {"SametrackError", "InputError"}
