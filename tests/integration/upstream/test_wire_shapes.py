@@ -1,0 +1,95 @@
+"""Ways to say no that only the wire shows: each shape is served, and read by the real client."""
+
+import asyncio
+import struct
+from http import HTTPStatus
+from pathlib import Path
+from socket import SO_LINGER, SOL_SOCKET
+from typing import Any
+
+import pytest
+
+from pipelines.domain.errors import UpstreamError
+from pipelines.domain.records import UnavailableVideo, Video, VideoDetail
+from pipelines.upstream.http import GuestClient
+from pipelines.upstream.media import download_sound
+from pipelines.upstream.providers.vidplat_public import VidplatPublic
+from pipelines.upstream.refusals import refusal_of
+from pipelines.upstream.vidplat.lists import parse_detail_body
+from pipelines.upstream.vidplat.videos import Seen
+from tests.answers import SEEN_AT, Shape, read_index
+
+WIRE = [shape for shape in read_index() if shape.level == "wire"]
+SOUND = "/sound"
+
+
+async def _reset(writer: asyncio.StreamWriter) -> None:
+    """End the connection as a crash does."""
+    socket = writer.get_extra_info("socket")
+    socket.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+    writer.close()
+
+
+async def _silence(_writer: asyncio.StreamWriter) -> None:
+    """Longer than the client is patient."""
+    await asyncio.sleep(2)
+
+
+SERVED: dict[str | None, Any] = {"reset": _reset, "silence": _silence}
+
+
+def _reply(shape: Shape) -> Any:
+    if shape.wire:
+        return SERVED[shape.wire]
+    headers = {
+        "Content-Type": "text/html",
+        "Content-Length": str(len(shape.body)),
+        "Location": shape.location,
+        "Retry-After": shape.retry_after,
+        "Connection": "close",
+    }
+    lines = [f"HTTP/1.1 {shape.status} {HTTPStatus(shape.status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in headers.items() if value]
+    return "\r\n".join([*lines, "", ""]).encode() + shape.body
+
+
+async def _work(client: GuestClient, shape: Shape, _into: Path) -> object:
+    provider = VidplatPublic(client, name="public-graph")
+    return (await provider.fetch_video(shape.asked)).value
+
+
+async def _sound(client: GuestClient, shape: Shape, into: Path) -> object:
+    video = Video(aweme_id=shape.asked, surface="video_page", observed_at=SEEN_AT)
+    url = f"http://media.vidplat.localhost:{client.profile.port}{SOUND}"
+    return await download_sound(client, VideoDetail(video=video, play_urls=(url,)), into)
+
+
+async def _sound_of_work(client: GuestClient, shape: Shape, into: Path) -> object:
+    seen = Seen(surface="detail", observed_at=SEEN_AT, link_of=str)
+    detail = parse_detail_body(shape.body, aweme_id=shape.asked, seen=seen)
+    assert isinstance(detail, VideoDetail)
+    return await download_sound(client, detail, into)
+
+
+READ = {"work_page": _work, "sound": _sound, "sound_of_work": _sound_of_work}
+
+
+@pytest.mark.parametrize("served", WIRE, ids=[shape.file for shape in WIRE])
+async def test_served_shape_gives_what_its_index_entry_says(
+    served: Shape, wire: Any, client: GuestClient, tmp_path: Path
+) -> None:
+    wire.answers = {f"/share/video/{served.asked}/": [_reply(served)], SOUND: [_reply(served)]}
+    kind, row, status = await _outcome(client, served, tmp_path)
+    assert (kind, row) == (served.outcome, served.row)
+    assert status in {None, served.status}
+
+
+async def _outcome(
+    client: GuestClient, shape: Shape, into: Path
+) -> tuple[str, str | None, int | None]:
+    try:
+        value = await READ[shape.parser](client, shape, into)
+    except UpstreamError as error:
+        row = refusal_of(error)
+        return error.type, row.name if row else None, error.status
+    return ("unavailable" if isinstance(value, UnavailableVideo) else "records"), shape.row, None
