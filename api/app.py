@@ -19,8 +19,10 @@ from api.context import RequestContext
 from api.envelope import failure
 from api.errors import to_fault
 from api.evidence.desk import EvidenceDesk
+from api.feed import JobFeed
 from api.guard import BodyLimit, Guard
 from api.health import Readiness
+from api.job_answers import JobAnswers
 from api.openapi import describe, parameter_names
 from api.refusals import to_refusal
 from api.routes import ROUTERS
@@ -38,15 +40,21 @@ def create_app(
     desk: ScanDesk | None,
     readiness: Readiness,
     evidence: EvidenceDesk | None = None,
+    feed: JobFeed | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
-    app = build_routes(desk=desk, readiness=readiness, evidence=evidence)
+    feed = JobFeed(limit=settings.event_streams_max) if feed is None else feed
+    app = build_routes(desk=desk, readiness=readiness, evidence=evidence, feed=feed)
     return wrap(app, settings=settings, clock=clock)
 
 
 def build_routes(
-    *, desk: ScanDesk | None, readiness: Readiness, evidence: EvidenceDesk | None = None
+    *,
+    desk: ScanDesk | None,
+    readiness: Readiness,
+    feed: JobFeed,
+    evidence: EvidenceDesk | None = None,
 ) -> FastAPI:
     """The routes with their error handlers, without the door around them."""
     app = FastAPI(
@@ -61,6 +69,8 @@ def build_routes(
     app.state.desk = desk
     app.state.readiness = readiness
     app.state.evidence = evidence
+    app.state.answers = JobAnswers()
+    app.state.feed = feed
     for router in ROUTERS:
         app.include_router(router)
     describe(app)

@@ -7,7 +7,9 @@ from fastapi import Depends, Request
 
 from api.errors import UnknownParameterError
 from api.evidence.desk import EvidenceDesk
+from api.feed import JobFeed
 from api.health import Readiness
+from api.job_answers import JobAnswers
 from api.refusals import quoted
 from pipelines.desk import ScanDesk
 from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
@@ -57,6 +59,18 @@ def no_repeats(request: Request) -> None:
         raise InvalidParameterError(f"{quoted(twice[0])} is given more than once")
 
 
+def _answers(request: Request) -> JobAnswers:
+    answers: JobAnswers = request.app.state.answers
+    return answers
+
+
+def _feed(request: Request) -> JobFeed:
+    feed: JobFeed = request.app.state.feed
+    return feed
+
+
+Answers = Annotated[JobAnswers, Depends(_answers)]
 Desk = Annotated[ScanDesk, Depends(_desk)]
 Evidence = Annotated[EvidenceDesk, Depends(_evidence)]
+Feed = Annotated[JobFeed, Depends(_feed)]
 Ready = Annotated[Readiness, Depends(_readiness)]

@@ -62,14 +62,28 @@ def success(
     return Json(content, status_code=status, headers=dict(headers or {}))
 
 
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A `data` that is encoded already; `tag` tells one content from another."""
+
+    body: bytes
+    tag: str
+
+
+def render(data: object) -> Rendered:
+    """Encode what will be sent more than once."""
+    body = orjson.dumps(data)
+    return Rendered(body, hashlib.blake2b(body, digest_size=12).hexdigest())
+
+
 def read(scope: Scope, data: object, *, headers: Mapping[str, str] | None = None) -> Response:
     """Wrap what was read; 304 when the reader has the same `data` already."""
-    digest = hashlib.blake2b(orjson.dumps(data), digest_size=12).hexdigest()
-    tag = f'W/"{digest}"'
+    rendered = data if isinstance(data, Rendered) else render(data)
+    tag = f'W/"{rendered.tag}"'
     fresh = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if tag in _tags_known(scope):
         return Response(status_code=NOT_MODIFIED, headers=fresh)
-    return success(scope, data, headers={**(headers or {}), **fresh})
+    return success(scope, orjson.Fragment(rendered.body), headers={**(headers or {}), **fresh})
 
 
 def failure(

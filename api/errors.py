@@ -11,6 +11,7 @@ from pipelines.domain.errors import InputError, SametrackError
 
 OK = 200
 ACCEPTED = 202
+NO_CONTENT = 204
 NOT_MODIFIED = 304
 NOT_READY = 503
 

@@ -5,17 +5,20 @@ chosen the service still starts, and says on each request what is missing.
 """
 
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import override
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.evidence.desk import EvidenceDesk
+from api.feed import JobFeed
 from api.health import Readiness, probe_disk, probe_workers
 from api.settings import ApiSettings
 from pipelines.desk import ScanDesk
@@ -69,7 +72,7 @@ def open_doors(settings: ApiSettings) -> Iterator[Doors]:
 
 
 @contextmanager
-def build_app_from_settings(settings: ApiSettings) -> Iterator[ASGIApp]:
+def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator[ASGIApp]:
     """The application over open stores; closes them afterwards."""
     with open_doors(settings) as doors:
         yield create_app(
@@ -77,6 +80,7 @@ def build_app_from_settings(settings: ApiSettings) -> Iterator[ASGIApp]:
             desk=doors.desk,
             readiness=doors.readiness,
             evidence=doors.evidence,
+            feed=feed,
         )
 
 
@@ -85,8 +89,10 @@ def run_server(settings: ApiSettings) -> None:
     configure_logging()
     # uvicorn raises the signal again once it has stopped: then end in order, closing the stores.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
-    with suppress(KeyboardInterrupt), build_app_from_settings(settings) as app:
-        uvicorn.Server(
+    feed = JobFeed(limit=settings.event_streams_max)
+    with suppress(KeyboardInterrupt), build_app_from_settings(settings, feed=feed) as app:
+        _Server(
+            feed,
             uvicorn.Config(
                 app,
                 host=settings.api_host,
@@ -96,8 +102,21 @@ def run_server(settings: ApiSettings) -> None:
                 server_header=False,
                 proxy_headers=False,
                 timeout_graceful_shutdown=settings.stop_grace_s,
-            )
+            ),
         ).run()
+
+
+class _Server(uvicorn.Server):
+    """Ends the event streams first: an open one would keep it from stopping."""
+
+    def __init__(self, feed: JobFeed, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._feed = feed
+
+    @override
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._feed.stop()
+        await super().shutdown(sockets)
 
 
 def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Doors:

@@ -1,15 +1,17 @@
 """Endpoints 7 and 8: collection jobs. And our own list of jobs."""
 
+from functools import partial
 from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Body, Depends, Path, Query, Request
-from starlette.responses import Response
+from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
+from starlette.responses import Response, StreamingResponse
 
 from api.body import JsonRoute
-from api.deps import Desk, no_query, no_repeats
+from api.deps import Answers, Desk, Feed, no_query, no_repeats
 from api.envelope import read, success, understood
-from api.errors import ACCEPTED, OK
+from api.errors import ACCEPTED, NO_CONTENT, OK
+from api.events import JobEvents
 from api.job_document import (
     ALREADY_FINISHED,
     JOBS_PATH,
@@ -18,7 +20,13 @@ from api.job_document import (
     waiting_headers,
 )
 from api.params import JobBody, JobListQuery
-from api.schemas import CANCEL_ANSWERS, CREATE_JOB_ANSWERS, JOB_ANSWERS, JOB_LIST_ANSWERS
+from api.schemas import (
+    CANCEL_ANSWERS,
+    CREATE_JOB_ANSWERS,
+    JOB_ANSWERS,
+    JOB_EVENTS_ANSWERS,
+    JOB_LIST_ANSWERS,
+)
 from pipelines.domain.errors import ProviderUnsupportedError
 from pipelines.domain.jobs import FINAL
 
@@ -26,6 +34,9 @@ router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query)])
 writing = APIRouter(tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(no_query)])
 extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
 
+LastEventId = Annotated[
+    str | None, Header(alias="Last-Event-ID", description="id of the last event that was read")
+]
 JobId = Annotated[str, Path(description="id of a collection job")]
 
 
@@ -55,12 +66,13 @@ async def music_collection_jobs(
     response_model=None,
     responses=JOB_ANSWERS,
 )
-async def music_collection_job(request: Request, job_id: JobId, desk: Desk) -> Response:
+async def music_collection_job(
+    request: Request, job_id: JobId, desk: Desk, answers: Answers
+) -> Response:
     """Progress of a job and, once completed, its result. 查询任务进度与结果."""
     understood(request.scope, {"job_id": job_id})
-    scan = await run_sync(desk.job, job_id)
-    data = to_job_document(scan, is_demo=desk.world.is_demo)
-    return read(request.scope, data, headers=waiting_headers(scan.job))
+    shown = await run_sync(answers.of, desk, job_id)
+    return read(request.scope, shown.data, headers=waiting_headers(shown.job))
 
 
 @router.delete(
@@ -94,3 +106,32 @@ async def sametrack_jobs(
     jobs = [to_job_document(scan, is_demo=desk.world.is_demo) for scan in scans]
     data = {"jobs": jobs, "returned_count": len(jobs), "is_demo_data": desk.world.is_demo}
     return read(request.scope, data)
+
+
+@extensions.get(
+    "/api/v1/sametrack/jobs/{job_id}/events",
+    summary="Live progress of a job",
+    response_class=StreamingResponse,
+    responses=JOB_EVENTS_ANSWERS,
+    openapi_extra={"x-extension": True},
+    dependencies=[Depends(no_query)],
+)
+async def sametrack_job_events(
+    request: Request,
+    job_id: JobId,
+    desk: Desk,
+    answers: Answers,
+    feed: Feed,
+    known: LastEventId = None,
+) -> Response:
+    """Server-sent events: the polling document at each change, the final one last. 任务实时进度.
+
+    Events are named `progress` and, at the end, `ended`; a comment every few seconds keeps the
+    connection open. 204 to a `Last-Event-ID` that names the final state: nothing more comes.
+    """
+    understood(request.scope, {"job_id": job_id})
+    shown = await run_sync(answers.of, desk, job_id)
+    if shown.is_final and shown.data.tag == known:
+        return Response(status_code=NO_CONTENT)
+    watch = feed.follow(job_id, first=shown, look=partial(answers.of, desk))
+    return JobEvents(feed, watch, known=known)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from api.errors import ACCEPTED, ANSWERS, NOT_MODIFIED, OK
+from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK
 from api.schemas.evidence import ComparisonDocument
 from api.schemas.result import Batch, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
@@ -94,6 +94,17 @@ JOB_ANSWERS: Answers = {
     **_JOB_FAILURES,
 }
 CANCEL_ANSWERS: Answers = {OK: _good(_JOB, "The job after the request"), **_JOB_FAILURES}
+JOB_EVENTS_ANSWERS: Answers = {
+    OK: _file("text/event-stream", "Events whose `data` is the `data` of the polling operation"),
+    NO_CONTENT: {"description": "The final state was read before", "headers": headers()},
+    **failures(
+        "unknown_parameter",
+        "job_not_found",
+        "warehouse_unavailable",
+        "profile_not_chosen",
+        "capacity_exhausted",
+    ),
+}
 JOB_LIST_ANSWERS: Answers = {
     OK: _good(Envelope[JobList], "The newest jobs", "ETag"),
     **_UNCHANGED,
