@@ -97,7 +97,11 @@ def first_screen(url: str, *, cursor: str, more: str | None = None) -> Document:
 
 def with_guest_cookie(request: Request, page: str, *, entity: str) -> Response:
     """A page, which sets the guest cookie on the first visit."""
-    answer = HTMLResponse(page)
+    return set_guest_cookie(request, HTMLResponse(page), entity=entity)
+
+
+def set_guest_cookie(request: Request, answer: Response, *, entity: str) -> Response:
+    """The answer, which sets the guest cookie on the first visit."""
     if GUEST_COOKIE not in request.cookies:
         answer.set_cookie(GUEST_COOKIE, f"1%7C{quote(entity, safe='')}", path="/")
     return answer

@@ -32,15 +32,17 @@ from pipelines.sandbox.surfaces import (
     short_links,
     slides_info,
     static,
+    user_pages,
     users,
+    web_pages,
 )
 from pipelines.world.hardness import hardness
 from pipelines.world.world import World
 
 SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
     control.routes, share_pages.routes, music.routes, hashtags.routes, users.routes,
-    slides_info.routes, search.routes, charts.routes, media.routes, static.routes,
-    short_links.routes,
+    user_pages.routes, slides_info.routes, web_pages.routes, search.routes, charts.routes,
+    media.routes, static.routes, short_links.routes,
 )  # fmt: skip
 """Each surface is a file with `routes(platform)`. Short links come last: they match any word."""
 LOOPBACK = "127.0.0.1"

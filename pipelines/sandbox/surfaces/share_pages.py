@@ -9,8 +9,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.documents import Document, filtered, page_work
-from pipelines.sandbox.faults import SHELL_PAGE
-from pipelines.sandbox.pages import GUEST_COOKIE, to_page
+from pipelines.sandbox.faults import shell_page
+from pipelines.sandbox.pages import GUEST_COOKIE, set_guest_cookie, to_page
 from pipelines.sandbox.platform import Platform
 from pipelines.sandbox.shares import share_of
 from pipelines.world.works import Work
@@ -26,12 +26,10 @@ def routes(platform: Platform) -> list[BaseRoute]:
         aweme_id = request.path_params["aweme_id"]
         work = platform.world.work_of(aweme_id)
         if work is not None and is_withheld(work, has_cookie=GUEST_COOKIE in request.cookies):
-            answer: Response = HTMLResponse(SHELL_PAGE)
+            answer: Response = HTMLResponse(shell_page("video_page"))
         else:
             answer = HTMLResponse(to_page(_page(platform, request, aweme_id, work)))
-        if GUEST_COOKIE not in request.cookies:
-            answer.set_cookie(GUEST_COOKIE, f"1%7C{aweme_id}", path="/")
-        return answer
+        return set_guest_cookie(request, answer, entity=aweme_id)
 
     return [
         Route(f"/share/{kind}/{{aweme_id}}{end}", share_page, name=f"{kind}_page")
@@ -40,30 +38,34 @@ def routes(platform: Platform) -> list[BaseRoute]:
     ]
 
 
-def is_withheld(work: Work, *, has_cookie: bool) -> bool:
-    """True when the page of a work comes as a shell. Always the same for the same work."""
-    share = share_of(work.aweme_id, "page")
+def is_withheld(work: Work, *, has_cookie: bool, page: str = "page") -> bool:
+    """True when the page of a work comes as a shell. Always the same for the same work and page."""
+    share = share_of(work.aweme_id, page)
     return share < _SHELL_SHARE or (share < _SHELL_SHARE + _COOKIE_SHARE and not has_cookie)
 
 
 def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None) -> Document:
+    is_slides = request.url.path.startswith("/share/slides/")
+    kind = "slides" if is_slides else "note" if work is not None and work.is_photo else "video"
+    result = work_result(platform, aweme_id, work)
+    if is_slides:  # the one kind whose result has another name
+        result["aweme_details"] = result.pop("item_list")
+    data: Document = {
+        "ua": request.headers.get("user-agent", ""), "isSpider": False, "webId": "0",
+        "query": dict(request.query_params), "lastPath": aweme_id, "itemId": aweme_id,
+        "serverToken": "", "abParams": {},
+        "slidesInfoRes" if is_slides else "videoInfoRes": result,
+    }  # fmt: skip
+    loader = {f"{kind}_layout": None, f"{kind}_(id)/page": data}
+    return {"loaderData": loader, "errors": None}
+
+
+def work_result(platform: Platform, aweme_id: str, work: Work | None) -> Document:
+    """What a page says of the work asked for: the work, or why it is not shown."""
     is_shown = work is not None and platform.world.is_public(work)
-    items = [page_work(platform, work)] if work is not None and is_shown else []
-    key = "note_(id)/page" if work is not None and work.is_photo else "video_(id)/page"
     return {
-        "loaderData": {
-            key.replace("_(id)/page", "_layout"): None,
-            key: {
-                "ua": request.headers.get("user-agent", ""), "isSpider": False, "webId": "0",
-                "query": dict(request.query_params), "lastPath": aweme_id, "itemId": aweme_id,
-                "serverToken": "", "abParams": {},
-                "videoInfoRes": {
-                    "status_code": 0, "is_oversea": 0,
-                    "extra": {"logid": f"2025{aweme_id}", "now": platform.now * 1000},
-                    "filter_list": [] if is_shown else [filtered(aweme_id, work)],
-                    "item_list": items,
-                },
-            },
-        },
-        "errors": None,
+        "status_code": 0, "is_oversea": 0,
+        "extra": {"logid": f"2025{aweme_id}", "now": platform.now * 1000},
+        "filter_list": [] if is_shown else [filtered(aweme_id, work)],
+        "item_list": [page_work(platform, work)] if work is not None and is_shown else [],
     }  # fmt: skip

@@ -4,6 +4,7 @@ Route names: `user_info`, `user_posts`. The info withholds itself from very old 
 """
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 from starlette.requests import Request
@@ -42,20 +43,39 @@ class _Users:
         return JSONResponse(with_status(user_info=user_info(self.platform, account)))
 
     async def posts(self, request: Request) -> Response:
-        works = self.platform.world.works
         index = _account(self.platform, request)
         cursor, size = whole(request, "max_cursor", 0), page_size(request)
-        rows = _rows(self.platform, index, cursor)
-        page = rows[:size]
-        moving = page[~works.is_pinned[page]]  # pinned works are out of order
-        times = _cursors(self.platform, moving if moving.size else page)
+        found = page_of(self.platform, index, cursor=cursor, size=size)
+        row_of = self.platform.world.works.row
         answer = with_status(
-            aweme_list=[post_work(self.platform, works.row(int(row))) for row in page],
-            min_cursor=int(times.max(initial=0)),
-            max_cursor=int(times.min()) if page.size else cursor,
-            has_more=int(rows.size > size),
-        )
+            aweme_list=[post_work(self.platform, row_of(row)) for row in found.rows],
+            min_cursor=found.min_cursor, max_cursor=found.max_cursor,
+            has_more=int(found.has_more),
+        )  # fmt: skip
         return JSONResponse(answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posts:
+    """One page of posts: rows of works, pinned ones first, and where the next page begins."""
+
+    rows: list[int]
+    min_cursor: int
+    max_cursor: int
+    has_more: bool
+
+
+def page_of(platform: Platform, index: int | None, *, cursor: int, size: int) -> Posts:
+    """The posts of an account from a cursor on; none of an unknown one."""
+    works = platform.world.works
+    rows = _rows(platform, index, cursor)
+    page = rows[:size]
+    moving = page[~works.is_pinned[page]]  # pinned works are out of order
+    times = _cursors(platform, moving if moving.size else page)
+    return Posts(
+        rows=page.tolist(), min_cursor=int(times.max(initial=0)),
+        max_cursor=int(times.min()) if page.size else cursor, has_more=bool(rows.size > size),
+    )  # fmt: skip
 
 
 def _account(platform: Platform, request: Request) -> int | None:
