@@ -25,6 +25,7 @@ from pipelines.sandbox.surfaces import (
     charts,
     control,
     hashtags,
+    knowledge,
     media,
     music,
     search,
@@ -40,7 +41,8 @@ from pipelines.world.hardness import hardness
 from pipelines.world.world import World
 
 SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
-    control.routes, share_pages.routes, music.routes, hashtags.routes, users.routes,
+    control.routes, knowledge.routes, share_pages.routes, music.routes, hashtags.routes,
+    users.routes,
     user_pages.routes, slides_info.routes, web_pages.routes, search.routes, charts.routes,
     media.routes, static.routes, short_links.routes,
 )  # fmt: skip

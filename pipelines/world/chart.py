@@ -58,6 +58,15 @@ class ChartedSong:
     music_id: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Career:
+    """How a track of the world did: `places` of its issues, and the best rank in any of them."""
+
+    track: int
+    places: tuple[int, ...]
+    best_rank: int
+
+
 class Chart:
     """The chart of a world. Drawn when first asked for; an issue takes a few milliseconds."""
 
@@ -93,6 +102,19 @@ class Chart:
         if count == 0:
             raise LookupError("the chart had not begun")
         return self.calendar.at(count - 1)
+
+    def careers(self, count: int) -> list["Career"]:
+        """How the tracks of the world did in the first so many issues; none that never charted."""
+        found = []
+        days = self.calendar.days[:count]
+        for (seat, term), track in sorted(self._tracks.items(), key=lambda entry: entry[1]):
+            first = int(np.searchsorted(days, self._ends[seat, term - 1]))
+            end = int(np.searchsorted(days, self._ends[seat, term]))
+            places = tuple(range(first, end))
+            if places:
+                best = min(int(self._places(place)[1][seat]) for place in places) + 1
+                found.append(Career(track=track, places=places, best_rank=best))
+        return found
 
     def _ranks_of(self, place: int) -> tuple[Ints, Ints]:
         """Per seat: which of its songs holds it, and at which rank from 0."""
