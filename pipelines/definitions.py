@@ -16,6 +16,8 @@ ASSETS = (
     collecting.track,
     collecting.music_first_screen,
     collecting.author_first_screens,
+    collecting.hashtag_first_screens,
+    collecting.search_pages,
     collecting.candidates,
     collecting.video_details,
     concluding.confirmed_videos,

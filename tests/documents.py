@@ -78,7 +78,7 @@ def result(
                     "new_items": 40, "stop_reason": "exhausted",
                 }
             ],
-            "not_reached": ["search:not_available_in_this_release"],
+            "not_reached": ["search:no_title_to_search"],
             "unseen_estimate": None,
         },
         parameters=(parameters or ScanParameters()).to_document(),

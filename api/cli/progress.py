@@ -29,6 +29,8 @@ STAGE_WORDS = {
     "track": "reading the track",
     "music_first_screen": "listing its works",
     "author_first_screens": "looking at the authors' screens",
+    "hashtag_first_screens": "looking at the hashtags",
+    "search_pages": "searching for the song's name",
     "candidates": "choosing candidates",
     "video_details": "reading detail pages",
     "confirmed_videos": "listening",

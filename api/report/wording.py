@@ -28,6 +28,7 @@ SURFACES: Mapping[str, Words] = {
     "media": Words("sound streams", "音频流"),
     "search": Words("the guest search", "访客综合搜索"),
     "account_profile": Words("account profiles", "账号主页"),
+    "user_info": Words("account profiles", "账号信息"),
 }
 
 STOPS: Mapping[str, Words] = {
@@ -38,6 +39,9 @@ STOPS: Mapping[str, Words] = {
     "page_limit": Words("we read only the first screen of each", "每个来源只读首屏"),
     "limit_reached": Words("our own limit was reached", "达到本次任务的上限"),
     "candidate_limit": Words("the candidate pool was full", "候选池已满"),
+    "account_profile_limit": Words("enough profiles were read", "账号资料数量已达上限"),
+    "request_budget": Words("the request budget was used up", "请求预算已用完"),
+    "batch_target_reached": Words("enough new works were found", "新作品已达本次目标"),
     "cursor_stalled": Words("the list repeated itself instead of going on", "翻页停滞"),
     "empty_ambiguous": Words("the answer was empty without a reason", "返回为空且未说明原因"),
     "cancelled": Words("somebody cancelled", "任务被取消"),
@@ -59,7 +63,7 @@ STOPS: Mapping[str, Words] = {
 }
 
 NOT_READ: Mapping[str, Words] = {
-    "not_available_in_this_release": Words("this release does not read it yet", "此版本尚未读取"),
+    "no_title_to_search": Words("the track has no title to search for", "无可搜索的标题"),
 }
 
 LINKS: Mapping[str, Words] = {

@@ -8,11 +8,13 @@ from dagster import AssetKey, MaterializeResult, ResourceParam
 from pipelines.assets.decorators import Result, scan_asset
 from pipelines.assets.metadata import coverage_metadata, track_metadata
 from pipelines.resources import ScanSlot
-from pipelines.scan import collect
+from pipelines.scan import collect, screens, search
 
 TRACK = AssetKey(["raw", "tracks"])
 MUSIC_FIRST_SCREEN = AssetKey(["raw", "music_first_screen"])
 AUTHOR_FIRST_SCREENS = AssetKey(["raw", "author_first_screens"])
+HASHTAG_FIRST_SCREENS = AssetKey(["raw", "hashtag_first_screens"])
+SEARCH_PAGES = AssetKey(["raw", "search_pages"])
 CANDIDATES = AssetKey(["marts", "candidates"])
 VIDEO_DETAILS = AssetKey(["raw", "video_details"])
 
@@ -41,11 +43,28 @@ def author_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
     """First screens of the accounts that use the track: where re-uploads are found."""
     with scan.stage("author_first_screens") as session:
         works = session.findings.videos() if session.parameters.verify_audio else []
-        new = collect.read_author_screens(session, works)
+        new = screens.read_author_screens(session, works)
         return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
 
 
-@scan_asset(CANDIDATES, deps=[AUTHOR_FIRST_SCREENS])
+@scan_asset(HASHTAG_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN])
+def hashtag_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
+    """First screens of the hashtags that works of the track share or that name the song."""
+    with scan.stage("hashtag_first_screens") as session:
+        works = session.findings.videos() if session.parameters.verify_audio else []
+        new = screens.read_hashtag_screens(session, works)
+        return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
+
+
+@scan_asset(SEARCH_PAGES, deps=[TRACK])
+def search_pages(scan: ResourceParam[ScanSlot]) -> Result:
+    """What the guest search shows for the song's name: candidates, never confirmations."""
+    with scan.stage("search_pages") as session:
+        new = search.read_search(session)
+        return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
+
+
+@scan_asset(CANDIDATES, deps=[AUTHOR_FIRST_SCREENS, HASHTAG_FIRST_SCREENS, SEARCH_PAGES])
 def candidates(scan: ResourceParam[ScanSlot]) -> Result:
     """The pool: the videos worth a detail page, known music ids and posts naming the song first."""
     with scan.stage("candidates") as session:

@@ -86,6 +86,7 @@ def rankings(scan: ResourceParam[ScanSlot]) -> Result:
         rows = mart_rows.ranking_rows(session, session.document)
         session.append("rankings", rows)
         session.append("account_summaries", mart_rows.account_rows(session))
+        session.append("search_related", mart_rows.related_rows(session))
         return MaterializeResult(metadata={"dagster/row_count": len(rows)})
 
 

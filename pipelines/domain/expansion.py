@@ -5,7 +5,7 @@ come from `pipelines/audio`.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.domain.documents import LinkType
@@ -87,3 +87,21 @@ def authors_to_scan(works: Iterable[Video], *, scanned: Collection[str]) -> tupl
     counts = Counter(work.author.sec_uid for work in works if work.author is not None)
     fresh = [(sec_uid, n) for sec_uid, n in counts.items() if sec_uid not in scanned]
     return tuple(sec_uid for sec_uid, _ in sorted(fresh, key=lambda entry: (-entry[1], entry[0])))
+
+
+def hashtags_to_scan(
+    works: Sequence[Video], *, title: str | None, scanned: Collection[str]
+) -> tuple[str, ...]:
+    """Hashtags whose first screen was not read yet: those that name the song first, then those
+    that several works share, most used first. A tag of one work that does not name the song would
+    bring the works of strangers.
+    """
+    tags = {tag.ch_id: tag.name for work in works for tag in work.hashtags}
+    counts = Counter(ch_id for work in works for ch_id in {tag.ch_id for tag in work.hashtags})
+    named = {ch_id for ch_id, name in tags.items() if mentions(title, (name,))}
+    fresh = [
+        ch_id
+        for ch_id, uses in counts.items()
+        if ch_id not in scanned and (ch_id in named or uses > 1)
+    ]
+    return tuple(sorted(fresh, key=lambda ch_id: (ch_id not in named, -counts[ch_id], ch_id)))

@@ -25,6 +25,8 @@ STAGES: tuple[str, ...] = (
     "track",
     "music_first_screen",
     "author_first_screens",
+    "hashtag_first_screens",
+    "search_pages",
     "candidates",
     "video_details",
     "confirmed_videos",

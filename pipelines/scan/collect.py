@@ -1,4 +1,5 @@
-"""The reading half of a scan: track, list screens, the pool, detail pages.
+"""The reading half of a scan: the track and its list, the pool, detail pages. Screens of accounts
+and hashtags are in `screens.py`, the search is in `search.py`.
 
 Each function reads through the session's captures, adds to its findings and books what it did in
 the coverage ledger. An upstream that says no ends a source with its name as stop reason; what was
@@ -18,14 +19,12 @@ from pipelines.domain.errors import (
     UpstreamError,
     VerificationDemandedError,
 )
-from pipelines.domain.expansion import authors_to_scan
 from pipelines.domain.pool import Candidate, Sighting, choose_candidates, choose_others
 from pipelines.domain.records import Track, UnavailableVideo, Video, VideoDetail
 from pipelines.scan.session import ScanSession
 
 DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: inside a job
 READS_IN_FLIGHT = 16  # the client's own per-host limits are tighter; this only bounds memory
-CANDIDATES_PER_AUTHOR = 3  # one author screen is asked for every so many places in the pool
 
 ENDS_THE_SOURCE = (
     VerificationDemandedError,
@@ -59,41 +58,8 @@ def read_music_screen(session: ScanSession, music_id: str) -> int:
         walk = session.run(
             session.captures.walk_music(music_id, limit=session.parameters.candidate_limit)
         )
-    seen = [_sighting(video, "music_list", music_id, same_music=True) for video in walk.videos]
-    return _sighted(session, seen, walk.coverage)
-
-
-def read_author_screens(session: ScanSession, works: list[Video]) -> int:
-    """Read the first screens of the authors of `works`; returns how many videos were new."""
-    found = session.findings
-    room = session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR - len(found.scanned_authors)
-    authors = authors_to_scan(works, scanned=found.scanned_authors)
-    found.authors_left = authors[max(0, room) :]
-    return session.run(_read_author_screens(session, authors[: max(0, room)]))
-
-
-async def _read_author_screens(session: ScanSession, authors: tuple[str, ...]) -> int:
-    gate = asyncio.Semaphore(READS_IN_FLIGHT)
-    new = 0
-    ended = False
-
-    async def one(sec_uid: str) -> None:
-        nonlocal new, ended
-        async with gate:
-            session.check_cancelled()
-            if ended:
-                session.findings.not_reached.append(f"user_posts:{sec_uid}")
-                return
-            with session.stopwatch.waiting("upstream"):
-                walk = await session.captures.walk_author(sec_uid)
-            session.findings.scanned_authors.add(sec_uid)
-            seen = [_sighting(video, "user_posts", sec_uid) for video in walk.videos]
-            new += _sighted(session, seen, walk.coverage)
-            if isinstance(walk.error, ENDS_THE_SOURCE):
-                ended = True
-
-    await each(one(sec_uid) for sec_uid in authors)
-    return new
+    seen = [to_sighting(session, video, "music_list", music_id) for video in walk.videos]
+    return note_sighted(session, seen, walk.coverage)
 
 
 def fill_pool(session: ScanSession) -> tuple[Candidate, ...]:
@@ -104,8 +70,9 @@ def fill_pool(session: ScanSession) -> tuple[Candidate, ...]:
     """
     found = session.findings
     limit = session.parameters.candidate_limit
-    title = found.track.title if found.track else None
-    chosen = choose_candidates(found.sightings, title=title, limit=limit, pooled=found.pool)
+    chosen = choose_candidates(
+        found.sightings, title=session.song_title, limit=limit, pooled=found.pool
+    )
     if not chosen and session.parameters.verify_audio:
         chosen = choose_others(found.sightings, limit=limit, pooled=found.pool)
     found.pool.update({entry.sighting.aweme_id: entry for entry in chosen})
@@ -182,19 +149,23 @@ async def each(tasks: Iterable[Coroutine[object, object, None]]) -> None:
         raise faults.exceptions[0] from faults
 
 
-def _sighting(video: Video, surface: str, entity_id: str, *, same_music: bool = False) -> Sighting:
+def to_sighting(session: ScanSession, video: Video, surface: str, entity_id: str) -> Sighting:
+    """A work as a list showed it. A list that names the sound says whether it is a known one."""
+    sound = video.music.music_id if video.music else None
+    known = {session.music_id, *session.findings.verified}
     return Sighting(
         aweme_id=video.aweme_id,
         surface=surface,
         entity_id=entity_id,
-        same_music=same_music,
+        same_music=sound in known or (surface == "music_list" and entity_id in known),
         desc=video.desc,
         hashtag_names=tuple(tag.name for tag in video.hashtags),
         digg_count=video.statistics.digg_count,
     )
 
 
-def _sighted(session: ScanSession, seen: list[Sighting], coverage: SourceCoverage) -> int:
+def note_sighted(session: ScanSession, seen: list[Sighting], coverage: SourceCoverage) -> int:
+    """Remember what a list showed and book the walk; returns how many works were new."""
     fresh = {sighting.aweme_id for sighting in seen} - session.findings.seen_ids
     session.findings.seen_ids |= fresh
     session.findings.sightings.extend(seen)

@@ -17,13 +17,15 @@ from pipelines.domain.documents import (
 from pipelines.domain.estimate import unseen_music_ids
 from pipelines.domain.expansion import Confirmed
 from pipelines.domain.results import ResultDocument, Source
+from pipelines.scan.search import search_related, search_summary
 from pipelines.scan.session import ScanSession
 from warehouse.queries import read_confirmed_history, read_first_observed
 
 ENDED = frozenset({"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"})
 """Stop reasons after which the same source shows nothing more. `page_limit` is the first screen of
 an account: deeper pages are never read."""
-SEARCH_LATER = "search:not_available_in_this_release"
+APART = frozenset({"search", "user_info"})
+"""Surfaces that are sources of their own in `sources_ended_by_exhaustion`."""
 
 
 def result_document(session: ScanSession) -> dict[str, Any]:
@@ -46,6 +48,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
         coverage=_coverage(session),
         parameters=session.parameters.to_document(),
         sources_ended_by_exhaustion=_ended(session),
+        search_related=search_related(session),
         variants=_variants(session),
         is_demo_data=session.runtime.is_demo,
         data_provider=session.runtime.settings.music_data_provider,
@@ -86,9 +89,7 @@ def _music_link(session: ScanSession, music_id: str) -> str:
 
 def _discovery(session: ScanSession) -> dict[str, Any]:
     return {
-        "official_comprehensive_search": {
-            "terms": [], "cursor_pages": 0, "observed_union_count": 0,
-        },
+        "official_comprehensive_search": search_summary(session),
         "confirmed_graph_observation_history": _history(session),
         "rounds": [
             {"round": number, "music_ids": list(music_ids), "new_confirmed_count": new}
@@ -114,11 +115,10 @@ def _history(session: ScanSession) -> dict[str, Any]:
 
 def _coverage(session: ScanSession) -> dict[str, Any]:
     found = session.findings
-    asked = session.parameters.search_enabled
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
         "sources": [asdict(entry) for entry in merged(found.ledger)],
-        "not_reached": [*([SEARCH_LATER] if asked else []), *found.not_reached, *left],
+        "not_reached": [*found.not_reached, *left],
         "unseen_estimate": unseen_music_ids(_met_elsewhere(session)),
     }
 
@@ -139,11 +139,14 @@ def _ended(session: ScanSession) -> dict[Source, bool]:
     found = session.findings
     has_room = len(found.pool) < session.parameters.candidate_limit
     is_clean = all(
-        entry.stop_reason in ENDED for entry in found.ledger if entry.surface != "user_info"
+        entry.stop_reason in ENDED for entry in found.ledger if entry.surface not in APART
     )
-    left = [name for name in found.not_reached if not name.startswith("user_info:")]
+    left = [name for name in found.not_reached if name.partition(":")[0] not in APART]
     is_whole = not left and not found.authors_left
-    return {
+    ended: dict[Source, bool] = {
         "music": has_room and is_clean and is_whole,
         "accounts": found.profiles_end == "completed",
     }
+    if found.search is not None:
+        ended["search"] = all(term.stop_reason in ENDED for term in found.search.terms)
+    return ended

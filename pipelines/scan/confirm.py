@@ -11,13 +11,7 @@ from collections.abc import Sequence
 from pipelines.domain.evidence import Comparison, Verdict
 from pipelines.domain.expansion import Confirmed, Variant, group_by_music, listening_order
 from pipelines.domain.records import Video
-from pipelines.scan.collect import (
-    book,
-    fill_pool,
-    read_author_screens,
-    read_details,
-    read_music_screen,
-)
+from pipelines.scan.collect import book, fill_pool, read_details, read_music_screen
 from pipelines.scan.excerpts import finish_cutting, settle_group
 from pipelines.scan.listen import (
     choose_references,
@@ -27,6 +21,7 @@ from pipelines.scan.listen import (
     verify_music,
     write_sounds,
 )
+from pipelines.scan.screens import read_author_screens, read_hashtag_screens
 from pipelines.scan.session import HeardWork, ScanSession
 
 MAX_ROUNDS = 8  # each round needs a newly verified id, so this only bounds a hostile platform
@@ -73,7 +68,9 @@ def _widen(session: ScanSession) -> bool:
         found.screened.add(music_id)
         read_music_screen(session, music_id)
     if session.parameters.verify_audio:
-        read_author_screens(session, [entry.video for entry in found.confirmed.values()])
+        works = [entry.video for entry in found.confirmed.values()]
+        read_author_screens(session, works)
+        read_hashtag_screens(session, works)
     grew = bool(fill_pool(session))
     read_details(session)
     return grew
@@ -102,7 +99,6 @@ async def _verify_pool(session: ScanSession) -> list[str]:
     spoken_for = [work for works in groups.values() for work in representatives(session, works)]
     found.sounds_wanted = session.progress.audio_checked_count + len(spoken_for)
     await recall_sounds(session, spoken_for)
-    title = found.track.title if found.track else None
     gate = asyncio.Semaphore(GROUPS_IN_FLIGHT)
 
     async def one(music_id: str) -> str | None:
@@ -110,7 +106,7 @@ async def _verify_pool(session: ScanSession) -> list[str]:
             session.check_cancelled()
             return await _verify_group(session, music_id, groups[music_id], references)
 
-    order = listening_order(groups, title=title)
+    order = listening_order(groups, title=session.song_title)
     verdicts = await asyncio.gather(*(one(music_id) for music_id in order))
     return [music_id for music_id in verdicts if music_id is not None]
 

@@ -171,6 +171,20 @@ def account_rows(session: ScanSession) -> list[Row]:
     ]
 
 
+def related_rows(session: ScanSession) -> list[Row]:
+    """`marts.search_related`: what the search showed, with its relation to the song."""
+    return [
+        {
+            "job_id": session.job.job_id,
+            "aweme_id": video["aweme_id"],
+            "music_id": video["music"]["id_str"] if video["music"] else None,
+            "search_relevance_level": video["search_relevance_level"],
+            "search_terms": video["search_terms"],
+        }
+        for video in session.document["search_related"]["aweme_list"]
+    ]
+
+
 def result_row(session: ScanSession, packed: bytes) -> Row:
     """`marts.job_results`."""
     return {

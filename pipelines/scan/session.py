@@ -7,7 +7,7 @@ deciding (`pipelines/domain`), reading and listening (the sibling modules).
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -25,6 +25,7 @@ from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.pool import Candidate, Sighting
 from pipelines.domain.records import Account, Track, UnavailableVideo, Video, VideoDetail
+from pipelines.domain.search_walk import SearchWalk
 from pipelines.runtime import Runtime
 from pipelines.scan.stopwatch import Stopwatch
 
@@ -65,6 +66,9 @@ class Findings:
     settled: set[str] = field(default_factory=set)
     screened: set[str] = field(default_factory=set)
     scanned_authors: set[str] = field(default_factory=set)
+    search: SearchWalk | None = None
+    search_union: dict[str, Sequence[str]] = field(default_factory=dict)
+    scanned_hashtags: set[str] = field(default_factory=set)
     sounds_wanted: int = 0
     sounds_read: int = 0
     profiles: dict[str, Account] = field(default_factory=dict)
@@ -136,6 +140,11 @@ class ScanSession:
         return video.music.music_id if video.music else self.music_id
 
     @property
+    def song_title(self) -> str | None:
+        """The title that texts are compared with; None when the track has none."""
+        return self.findings.track.title if self.findings.track else None
+
+    @property
     def job_path(self) -> str:
         """Where the API shows this job."""
         return f"/api/v1/vidplat/app/v3/music_collection_jobs/{self.job.job_id}"
@@ -196,6 +205,7 @@ class ScanSession:
             confirmed_count=len(found.confirmed),
             detail_checked_count=len(found.details) + len(found.unavailable),
             account_profile_count=len(found.profiles),
+            search_page_count=sum(term.pages for term in found.search.terms) if found.search else 0,
             audio_checked_count=self.progress.audio_checked_count + audio_checked,
             requests_used=self.captures.requests_used,
         )

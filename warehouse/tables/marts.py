@@ -175,6 +175,19 @@ MARTS: tuple[Table, ...] = (
         ),
     ),
     Table(
+        "marts.search_related",
+        "job and video that its search showed, related by words alone",
+        ("job_id", "aweme_id"),
+        (
+            must("job_id", TEXT, "job"),
+            must("aweme_id", TEXT, "video"),
+            may("music_id", TEXT, "music id it uses, where known"),
+            must("search_relevance_level", TEXT, "exact_title, music_id_corroborated, ..."),
+            must("search_terms", TEXTS, "terms of this job that showed it"),
+            COMMITTED,
+        ),
+    ),
+    Table(
         "marts.job_results",
         "job: its result as one compressed immutable document",
         ("job_id",),

@@ -21,7 +21,7 @@ JOB = {
     "status": "queued",
     "input": "1",
     "parameters": {},
-    "progress": {"stage": "resolving", "stage_index": 0, "stage_count": 10},
+    "progress": {"stage": "resolving", "stage_index": 0, "stage_count": 12},
     "result": None,
     "error": None,
     "cancel_requested": False,

@@ -50,6 +50,7 @@ def test_a_scan_confirms_what_carries_the_recording_and_nothing_else(
     _every_candidate_has_an_outcome(stage, job_id, document)
     _the_first_accounts_have_profiles(document)
     _the_union_of_all_runs_is_this_run(document)
+    _what_the_search_showed_is_listed_by_itself(document, confirmed)
 
 
 def _variants_are_heard_at_their_own_speed(
@@ -84,13 +85,18 @@ def _every_stop_has_a_reason(document: dict[str, Any]) -> None:
     assert document["sources_ended_by_exhaustion"] == {
         "music": document["candidate_pool_size"] < 150 and not _left_out(document),
         "accounts": document["unique_account_count"] <= ACCOUNT_PROFILES,
+        "search": all(
+            term["stop_reason"] in {"exhausted", "no_new_items"}
+            for term in document["search_related"]["pagination"]["terms"]
+        ),
     }
 
 
 def _left_out(document: dict[str, Any]) -> list[str]:
-    """What was not reached, beside the search that this release does not read."""
+    """What belongs to the music lists and was not reached."""
+    apart = {"search", "user_info"}
     not_reached = document["coverage"]["not_reached"]
-    return [name for name in not_reached if not name.startswith("search:")]
+    return [name for name in not_reached if name.partition(":")[0] not in apart]
 
 
 def _every_candidate_has_an_outcome(stage: Stage, job_id: str, document: dict[str, Any]) -> None:
@@ -128,3 +134,23 @@ def _the_union_of_all_runs_is_this_run(document: dict[str, Any]) -> None:
         confirmed,
         confirmed,
     )
+
+
+def _what_the_search_showed_is_listed_by_itself(
+    document: dict[str, Any], confirmed: set[str]
+) -> None:
+    related = document["search_related"]
+    assert related["returned_count"] == len(related["aweme_list"]) > 0
+    assert related["pagination"]["pages_fetched"] > 0
+    assert document["discovery"]["official_comprehensive_search"]["terms"]
+    high = {"exact_title", "music_id_corroborated"}
+    levels = [video["search_relevance_level"] for video in related["aweme_list"]]
+    assert related["high_relevance_count"] == sum(level in high for level in levels)
+    corroborated = {
+        video["aweme_id"]
+        for video in related["aweme_list"]
+        if video["search_relevance_level"] == "music_id_corroborated"
+    }
+    assert corroborated & confirmed
+    words_alone = {video["aweme_id"] for video in related["aweme_list"]} - confirmed
+    assert words_alone

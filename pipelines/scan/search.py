@@ -1,0 +1,98 @@
+"""The guest search of a scan: what it shows joins the candidates, and is listed by itself.
+
+Which terms, and how a work relates to the song, is `domain`'s; walking is the captures'.
+"""
+
+from pipelines.domain.documents import Document
+from pipelines.domain.records import Video
+from pipelines.domain.related import to_search_related, to_search_summary
+from pipelines.domain.results import no_search
+from pipelines.domain.search_walk import SearchWalk, to_search_limits
+from pipelines.domain.terms import search_terms
+from pipelines.scan.collect import book, to_sighting
+from pipelines.scan.session import ScanSession
+from warehouse.queries import read_latest_videos
+from warehouse.queries_surfaces import read_search_union
+
+NO_TERM = "search:no_title_to_search"
+
+
+def read_search(session: ScanSession) -> int:
+    """Search for the song; returns how many works were new to this scan.
+
+    A refused search ends with its name as stop reason and the scan goes on without it.
+    """
+    found, wanted = session.findings, session.parameters
+    if not wanted.search_enabled or not wanted.search_candidate_limit:
+        return 0
+    track = found.track
+    terms = search_terms(
+        track.title if track else None, track.author if track else None, wanted.search_keywords
+    )
+    if not terms:
+        found.not_reached.append(NO_TERM)
+        return 0
+    return walk_search(session, terms)
+
+
+def walk_search(session: ScanSession, terms: tuple[str, ...]) -> int:
+    """Walk these terms and remember what they showed; returns how many works were new."""
+    found = session.findings
+    is_fresh = session.parameters.refresh
+    known = {} if is_fresh else read_search_union(session.runtime.engine, terms)
+    with session.stopwatch.waiting("upstream"):
+        walk = session.run(
+            session.captures.search(terms, limits=to_search_limits(session.parameters), known=known)
+        )
+    found.search, found.search_union = walk, {**known, **walk.shown_by}
+    seen = [to_sighting(session, video, "search", _term_of(walk, video)) for video in walk.videos]
+    fresh = {sighting.aweme_id for sighting in seen} - found.seen_ids
+    found.seen_ids |= fresh
+    found.sightings.extend(seen)
+    for line in walk.coverage:
+        book(
+            session, line.surface, requests=line.requests, pages=line.pages, items=line.items,
+            new=line.new_items, stop=line.stop_reason,
+        )  # fmt: skip
+    session.count()
+    return len(fresh)
+
+
+def search_related(session: ScanSession) -> Document:
+    """`search_related`: the union over all searches for these terms, as best known."""
+    found = session.findings
+    if found.search is None:
+        return no_search(request_budget=session.parameters.search_request_budget)
+    return to_search_related(
+        _best_known(session),
+        walk=found.search,
+        shown_by=found.search_union,
+        title=session.song_title,
+        verified=found.verified,
+    )
+
+
+def search_summary(session: ScanSession) -> Document:
+    """`discovery.official_comprehensive_search`."""
+    found = session.findings
+    if found.search is None:
+        return {"terms": [], "cursor_pages": 0, "observed_union_count": 0}
+    return to_search_summary(found.search, union=len(found.search_union))
+
+
+def _best_known(session: ScanSession) -> list[Video]:
+    """Each work from its detail page where that was read, else as the newest search showed it."""
+    found = session.findings
+    assert found.search is not None, "asked only after a search"
+    shown = {video.aweme_id: video for video in found.search.videos}
+    details = {name: detail.video for name, detail in found.details.items()}
+    earlier = set(found.search_union) - set(shown) - set(details)
+    known = read_latest_videos(session.runtime.engine, sorted(earlier))
+    best = known | shown | details
+    return [
+        best[name] for name in found.search_union if name in best and name not in found.unavailable
+    ]
+
+
+def _term_of(walk: SearchWalk, video: Video) -> str:
+    return walk.shown_by[video.aweme_id][0]
