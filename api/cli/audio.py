@@ -15,12 +15,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from typer.core import TyperCommand
 
-from api.cli.explain import explain
+from api.cli.explain import explain, verdict_words
 from api.cli.terminal import err, out, refuse, safe, say
 from pipelines.audio.features import FEATURE_VERSION
 from pipelines.audio.groups import MOST_CANDIDATES, MOST_REFERENCES, GroupPair, GroupVerdict
 from pipelines.audio.listening import ListeningPool
-from pipelines.audio.sounds import Heard, Sound, library_version
+from pipelines.audio.sounds import Heard, Sound, judging_version
 from pipelines.domain.evidence import ALGORITHM, Limits, Verdict
 
 audio_app = typer.Typer(name="audio", help="Listen to files of your own.", no_args_is_help=True)
@@ -75,7 +75,8 @@ def compare(
         return
     out.print(_pair_table(verdict, reference, candidate))
     style = VERDICT_STYLE[verdict.verdict]
-    out.print(f"[{style}]{verdict.verdict}[/]  {safe(verdict.reason)}  {_score_text(verdict)}")
+    said = verdict_words(verdict.best.evidence) if verdict.best else verdict.verdict
+    out.print(f"[{style}]{said}[/]  {safe(verdict.reason)}  {_score_text(verdict)}")
 
 
 @audio_app.command("bench")
@@ -149,7 +150,7 @@ def _document(
         "limits": asdict(limits),
         "algorithm": ALGORITHM,
         "feature_version": FEATURE_VERSION,
-        "library_version": library_version(),
+        "library_version": judging_version(),
     }
 
 
@@ -198,7 +199,7 @@ def _pair_cells(pair: GroupPair) -> list[str]:
     if evidence.reference_start_s is not None and evidence.candidate_start_s is not None:
         starts = f"{evidence.reference_start_s:.1f}/{evidence.candidate_start_s:.1f}"
     speed = "–" if evidence.speed is None else f"{evidence.speed:g}"
-    return [f"[{style}]{evidence.verdict}[/]", *cells, starts, speed]
+    return [f"[{style}]{verdict_words(evidence)}[/]", *cells, starts, speed]
 
 
 def _score_text(verdict: GroupVerdict) -> str:

@@ -18,7 +18,7 @@ from api.evidence.desk import EvidenceDesk
 from pipelines.audio.explain import Explanation, explain_pair
 from pipelines.audio.listening import ListeningPool
 from pipelines.audio.sounds import NotComparable, Sound
-from pipelines.domain.evidence import ALGORITHM, Limits
+from pipelines.domain.evidence import ALGORITHM, Limits, PairEvidence
 from pipelines.domain.excerpts import ROLES
 
 _FORMS = ("svg", "png")
@@ -154,9 +154,15 @@ def _show(explanation: Explanation, again: dict[str, Any] | None) -> None:
         table.add_row(one.name, value, limit, words[one.is_met])
     out.print(table)
     evidence = explanation.evidence
-    out.print(f"[bold]{evidence.verdict}[/]  {safe(evidence.reason)}")
+    out.print(f"[bold]{verdict_words(evidence)}[/]  {safe(evidence.reason)}")
     if again is not None and again["is_equal"]:
         out.print("measured again from the stored features: every number is equal")
     elif again is not None:
         fields = ", ".join(again["deviations"])
         err.print(f"[yellow]measured again, these differ:[/] {safe(fields)}")
+
+
+def verdict_words(evidence: PairEvidence) -> str:
+    """The verdict and, of a rejected pair, what it is likely to be."""
+    named = (evidence.observation or "").replace("_", " ")
+    return f"{evidence.verdict}, {named}" if named else evidence.verdict

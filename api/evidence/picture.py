@@ -87,6 +87,8 @@ def draw_pair(explanation: Explanation, *, reference_name: str, candidate_name: 
 def _reason(explanation: Explanation) -> str:
     evidence = explanation.evidence
     parts = [evidence.reason.replace("_", " ")]
+    if evidence.observation:
+        parts.insert(0, evidence.observation.replace("_", " "))
     if evidence.segment:
         parts.append(f"judged on the {evidence.segment} stretch")
     if evidence.speed not in {None, 1.0}:

@@ -110,6 +110,10 @@ class Evidence(Shape):
     score: float | None
     speed: float | None
     semitones: float | None
+    observation: Annotated[
+        Literal["likely_cover", "uncertain"] | None,
+        Field(description="what a rejected pair is likely to be; never a confirmation"),
+    ] = None
     limits: dict[str, float]
     algorithm: str
     feature_version: str

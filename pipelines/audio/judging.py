@@ -18,10 +18,13 @@ from pipelines.audio.scoring import (
     composite_score,
     explains_better,
     phase_weight,
+    tonal_weight,
 )
 from pipelines.audio.search import best_hypothesis
+from pipelines.audio.tones import tonal_balance
 from pipelines.domain.evidence import Limits, PairEvidence, Segment
 
+_UNMET = "distances_above_limits"
 _LEAST_SHARE = 0.03  # under this no hypothesis can be told from chance
 
 
@@ -42,10 +45,10 @@ def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> 
     def judge(segment: Segment, block: Block) -> _Judged:
         match = _match(reference, candidate, block)
         if not block_meets_rule(segment, block, limits):
-            return _judged(segment, block, match.share, "distances_above_limits")
+            return _judged(segment, block, match.share, _UNMET)
         weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
-        objection = "tempo_drifts" if _is_drifting(match) else None
-        return _judged(segment, block, match.share * weight, objection)
+        judged = _tonally_judged(segment, block, match, match.share * weight, limits)
+        return replace(judged, objection="tempo_drifts") if _is_drifting(match) else judged
 
     best = _most_credible(reference, candidate, limits, judge)
     if best is None:
@@ -68,10 +71,11 @@ def judge_variant(reference: Features, candidate: Features, limits: Limits) -> P
 
     def judge(segment: Segment, block: Block) -> _Judged:
         match = _match(reference, undone, block)
-        objection = None if block_meets_rule(segment, block, limits) else "distances_above_limits"
-        judged = _judged(
-            segment, block, match.share * _variant_weight(hypothesis, match), objection
-        )
+        agreement = match.share * _variant_weight(hypothesis, match)
+        if block_meets_rule(segment, block, limits):
+            judged = _tonally_judged(segment, block, match, agreement, limits)
+        else:
+            judged = _judged(segment, block, agreement, _UNMET)
         return replace(judged, score=max(0.0, judged.score - COMPOSITE.variant_penalty))
 
     best = _most_credible(reference, undone, limits, judge)
@@ -101,11 +105,26 @@ def _most_credible(
         if segment == "whole" and _is_enough(one, limits):
             return one
         judged.append(one)
-    return max(judged, key=lambda one: (one.objection is None, one.score), default=None)
+    return max(judged, key=_standing, default=None)
+
+
+def _standing(judged: _Judged) -> tuple[bool, bool, float]:
+    """A block whose distances hold says more than one whose do not, whatever else is objected."""
+    return (judged.objection is None, judged.objection != _UNMET, judged.score)
 
 
 def _is_drifting(match: Match) -> bool:
     return can_be_surpassed(match.share) and explains_better(drifting_share(match), match.share)
+
+
+def _tonally_judged(
+    segment: Segment, block: Block, match: Match, agreement: float, limits: Limits
+) -> _Judged:
+    """Judged with what agrees weighed by its tones: a shared voice or crowd is no shared music."""
+    weight = tonal_weight(tonal_balance(match))
+    judged = _judged(segment, block, weight * agreement, None)
+    is_shared_voice = weight == 0.0 and _is_enough(_judged(segment, block, agreement, None), limits)
+    return replace(judged, objection="tones_differ") if is_shared_voice else judged
 
 
 def _blocks(

@@ -263,3 +263,29 @@ def matching_peaks(
                 count += 1
             other += 1
     return pairs[:count]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def steady_peaks(
+    frames: NDArray[np.int32],
+    hertz: Vector,
+    least_gap: int,
+    most_gap: int,
+    tolerance_hz: float,
+    wanted: int,
+) -> NDArray[np.bool_]:
+    """Which peaks, in order of time, have `wanted` others of equal frequency near them: (n,)."""
+    is_steady = np.zeros(len(frames), dtype=np.bool_)
+    first = 0
+    for peak in range(len(frames)):
+        while frames[first] < frames[peak] - most_gap:
+            first += 1
+        again = 0
+        for other in range(first, len(frames)):
+            gap = abs(frames[other] - frames[peak])
+            if frames[other] - frames[peak] > most_gap or again == wanted:
+                break
+            if gap >= least_gap and abs(hertz[other] - hertz[peak]) < tolerance_hz:
+                again += 1
+        is_steady[peak] = again == wanted
+    return is_steady

@@ -27,6 +27,9 @@ _START_S = 60.0
 _LARGEST_ANSWER = 64 << 20
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
+"""A child measures one sound like the other: memory that it keeps costs a quarter less time than
+memory that it gives back and is given again, page by page."""
 
 type Stretch = tuple[float, float]
 
@@ -240,4 +243,4 @@ def _child_environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if name in _PASSED_ON or name.startswith("PYTHON")
     }
-    return kept | dict.fromkeys(_ONE_THREAD, "1")
+    return kept | dict.fromkeys(_ONE_THREAD, "1") | _KEPT_MEMORY

@@ -30,6 +30,7 @@ SCORE_COLUMNS = (
     "semitones",
     "reason",
     "cpu_ms",
+    "observation",
 )
 _NEEDED = {"pair_id", "refs", "candidate"}
 _MISSING = NotComparable(sha256=None, reason="file_missing")

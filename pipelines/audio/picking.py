@@ -30,7 +30,9 @@ def pick_peaks(
     bin_hz = grid.rate / grid.short_size
     first = int(_BOTTOM_HZ / bin_hz)
     last = min(int(_TOP_HZ / bin_hz), loudness.shape[1] - 2)
-    prominence = (loudness - moving_mean(loudness, _BACKGROUND_BINS))[:, first : last + 1]
+    # the mean of a bin looks half its width to either side, and no further
+    near = loudness[:, : last + 1 + _BACKGROUND_BINS // 2]
+    prominence = (near - moving_mean(near, _BACKGROUND_BINS))[:, first : last + 1]
     is_peak = (prominence > _LEAST_PROMINENCE) & (prominence >= _neighbourhood(prominence))
     frames, bins = np.nonzero(is_peak)
     kept = _strongest(frames, prominence[frames, bins])
@@ -47,15 +49,20 @@ def _neighbourhood(values: NDArray[np.float32]) -> NDArray[np.float32]:
         ((_REACH_FRAMES, _REACH_FRAMES), (_REACH_BINS, _REACH_BINS)),
         constant_values=np.float32(-np.inf),
     )
-    frames, bins = values.shape
-    along = padded[:, : bins + 1].copy()
-    for shift in range(1, 2 * _REACH_BINS):
-        np.maximum(along, padded[:, shift : shift + bins + 1], out=along)
-    wide = np.maximum(along[:, :-1], along[:, 1:])
-    tall = wide[:frames].copy()
-    for shift in range(1, 2 * _REACH_FRAMES + 1):
-        np.maximum(tall, wide[shift : shift + frames], out=tall)
-    return tall
+    return _largest(_largest(padded, 2 * _REACH_BINS + 1).T, 2 * _REACH_FRAMES + 1).T
+
+
+def _largest(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    """Largest of `width` neighbours along the last axis, shorter by `width` - 1.
+
+    The reach doubles with every look: three looks instead of eight for nine neighbours.
+    """
+    reach = 1
+    while reach < width:
+        step = min(reach, width - reach)
+        values = np.maximum(values[:, :-step], values[:, step:])
+        reach += step
+    return values
 
 
 def _strongest(frames: NDArray[np.int64], strength: NDArray[np.float32]) -> NDArray[np.int64]:

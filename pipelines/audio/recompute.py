@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from pipelines.audio.features import Features
 from pipelines.audio.judging import judge_as_heard, judge_variant
+from pipelines.audio.observing import observed
 from pipelines.domain.evidence import Limits, PairEvidence
 
 TOLERANCE = 1e-6
@@ -23,19 +24,23 @@ def recompute(
     if stored.score is None:
         return None
     if (stored.speed, stored.semitones) == (1.0, 0.0):
-        return judge_as_heard(reference, candidate, limits)
-    return judge_variant(reference, candidate, limits)
+        return observed(judge_as_heard(reference, candidate, limits), limits)
+    again = judge_variant(reference, candidate, limits)
+    return None if again is None else observed(again, limits)
 
 
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:
-    """Fields that differ by more than 1e-6, or at all where they are words, with the new value."""
+    """Fields that differ by more than 1e-6, or at all where they are words, with the new value.
+
+    Evidence that is older than observations has none; that is no difference.
+    """
     if again is None:
         return {} if stored.score is None else {"score": None}
     found = asdict(again)
     return {
         name: found[name]
         for name, value in asdict(stored).items()
-        if not _is_equal(value, found[name])
+        if not _is_equal(value, found[name]) and (name, value) != ("observation", None)
     }
 
 

@@ -28,6 +28,8 @@ class Composite:
 
 COMPOSITE = Composite()
 _CHANCE_CERTAINTY = 3.25
+_OTHER_TONES = 0.5
+_SAME_TONES = 0.8
 _CLEARLY_MORE = 1.5
 _CLEARLY_ABOVE = 0.1
 
@@ -51,6 +53,16 @@ def phase_weight(certainty: float, *, least: float) -> float:
     """
     sure = _positive((certainty - _CHANCE_CERTAINTY) / (CERTAIN - _CHANCE_CERTAINTY))
     return least + (1 - least) * sure
+
+
+def tonal_weight(balance: float) -> float:
+    """How much peak agreement counts, 0 to 1, by how much of it is tones (`tonal_balance`).
+
+    0 where only a voice or a crowd over different music agrees. Of 709 accepted pairs of the same
+    recording, chosen on the benchmark's first part, none lies below 0.84; of 34 with a shared voice
+    or crowd two lie above 0.7.
+    """
+    return _positive((balance - _OTHER_TONES) / (_SAME_TONES - _OTHER_TONES))
 
 
 def can_be_surpassed(agreement: float) -> bool:

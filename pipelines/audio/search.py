@@ -4,12 +4,14 @@ Chroma at 10.8 frames a second is correlated for all lags by FFT; the peaks then
 a tenth of a percent. What belongs here: finding. Not here: judging what was found (`verify.py`).
 """
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import next_fast_len
 
 from pipelines.audio.agreement import match_peaks
 from pipelines.audio.features import Features
@@ -26,9 +28,11 @@ from pipelines.audio.hypotheses import (
 _TRIED_CLOSELY = 3
 _WORTH_A_LOOK = 3.2  # sureness; unrelated sounds have about 2.4, a recording under loud voice 7
 _ALMOST_AS_SURE = 0.75
+_WORTH_REFINING = 0.015  # half of what can be told from chance
 _COARSE_STEPS = np.arange(-4, 5) * 0.003
 _FINE_STEPS = np.array([-0.002, -0.001, 0.001, 0.002])
 _SHORTEST_S = 5.5
+_SIZE_STEP = 128  # few sizes, so that the spectra of a reference serve many candidates
 _HARMONICS = 13  # of 19: chroma is smoothed over three of its 36 bins
 _FINE_PER_COARSE = 4
 
@@ -61,8 +65,8 @@ def best_hypothesis(reference: Features, candidate: Features) -> Found | None:
 
 def _likely(reference: Features, candidate: Features) -> list[Found]:
     """The hypotheses with the surest chroma correlation, each at its best lag."""
-    frames = max(len(_coarse(reference, 1.0)), len(_coarse(candidate, 1.0)))
-    size = 1 << int(np.ceil(np.log2(frames * (1 + 1 / SLOWEST))))
+    longest = max(reference.frames, candidate.frames) / 2
+    size = next_fast_len(_SIZE_STEP * math.ceil(longest * (1 + 1 / SLOWEST) / _SIZE_STEP))
     heard = _spectra(_coarse(candidate, 1.0), size)
     guesses: list[Found] = []
     by_tempo = sorted(HYPOTHESES, key=lambda one: one.tempo)
@@ -72,7 +76,7 @@ def _likely(reference: Features, candidate: Features) -> list[Found]:
         sureness = _sureness(_stretched_spectra(reference, tempo, size), heard, turned, size)
         for hypothesis, row in zip(hypotheses, sureness, strict=True):
             place = int(np.argmax(row))
-            coarse_lag = place if place < size // 2 else place - size
+            coarse_lag = place if place < size - candidate.frames // 2 else place - size
             lag = round(coarse_lag * tempo * _FINE_PER_COARSE)
             guesses.append(Found(hypothesis=hypothesis, share=float(row[place]), lag=lag))
     guesses.sort(key=lambda one: -one.share)
@@ -86,6 +90,8 @@ def _refined(reference: Features, candidate: Features, guess: Found) -> Found:
         (_tried(reference, candidate, guess, step) for step in _COARSE_STEPS),
         key=lambda one: one.share,
     )
+    if best.share < _WORTH_REFINING:
+        return best
     return max(
         (best, *(_tried(reference, candidate, best, step) for step in _FINE_STEPS)),
         key=lambda one: one.share,
@@ -137,8 +143,9 @@ def _sureness(
 
 def _overlap_weight(reference: _Spectra, candidate: _Spectra, size: int) -> NDArray[np.float64]:
     """Root of the overlap over both norms for each lag, 0 where less than 5.5 s overlap."""
-    lags = (np.arange(size) + size // 2) % size - size // 2
     rows, columns = len(reference.energy) - 1, len(candidate.energy) - 1
+    lags = np.arange(size)
+    lags[size - columns :] -= size
     first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
     overlap = last - first
     is_long = overlap >= _SHORTEST_S * FRAMES_PER_S / 2

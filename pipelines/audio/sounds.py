@@ -13,6 +13,7 @@ import numpy as np
 from pipelines.audio.features import FEATURE_VERSION, Features
 from pipelines.audio.filter_banks import CHROMA_BINS, MEL_BANDS
 from pipelines.audio.peaks import Peaks
+from pipelines.domain.evidence import JUDGING_REVISION
 
 _MAGIC = b"SMTF"
 _HEADER = struct.Struct("<4sHII")  # magic, feature version, feature frames, peaks
@@ -62,6 +63,11 @@ type Heard = Sound | NotComparable
 def library_version() -> str:
     """Versions that a measurement may depend on, for example `av 19.0.2; numpy 2.5.5; ...`."""
     return "; ".join(f"{name} {version(name)}" for name in ("av", "numpy", "scipy", "numba"))
+
+
+def judging_version() -> str:
+    """Versions that a verdict may depend on: how is judged, then `library_version`."""
+    return f"judging {JUDGING_REVISION}; {library_version()}"
 
 
 def pack_features(features: Features) -> bytes:

@@ -44,14 +44,21 @@ def short_spectra(samples: Spectrum, grid: Geometry, frames: int) -> ComplexSpec
 
 def moving_mean(values: Spectrum, width: int) -> Spectrum:
     """Mean over the last axis in a centred window of `width`, cut off at both ends."""
-    count = values.shape[-1]
+    count, half = values.shape[-1], width // 2
     sums = np.zeros((*values.shape[:-1], count + 1), dtype=np.float32)
     np.cumsum(values, axis=-1, out=sums[..., 1:])
     places = np.arange(count)
-    above = np.minimum(places + width // 2 + 1, count)
-    below = np.maximum(places - width // 2, 0)
-    widths = (above - below).astype(np.float32)
-    means: Spectrum = np.divide(sums[..., above] - sums[..., below], widths, dtype=np.float32)
+    above = np.minimum(places + half + 1, count)
+    below = np.maximum(places - half, 0)
+    means: Spectrum = np.empty_like(values)
+    # most windows are complete: slices cost a third of picking sums one by one
+    first, last = min(half, count), max(half, count - half)
+    for edge in (slice(0, first), slice(max(first, count - half), count)):
+        means[..., edge] = sums[..., above[edge]] - sums[..., below[edge]]
+    if last > first:
+        inside = means[..., first:last]
+        np.subtract(sums[..., 2 * half + 1 :], sums[..., : last - first], out=inside)
+    means /= (above - below).astype(np.float32)
     return means
 
 
@@ -66,12 +73,14 @@ def _transformed(
     """Scaled as if the transform had the nominal size, so that levels agree between rates."""
     after = max(0, int(centres[-1]) + size - len(samples))
     padded = np.pad(samples, (size // 2, after))
-    frames = np.lib.stride_tricks.sliding_window_view(padded, size)
     window = _hann(size) * np.float32(nominal_size / size)
     result = np.empty((len(centres), bins), dtype=np.complex64)
+    windowed = np.empty((_FRAMES_AT_ONCE, size), dtype=np.float32)
     for first in range(0, len(centres), _FRAMES_AT_ONCE):
-        piece = slice(first, first + _FRAMES_AT_ONCE)
-        result[piece] = rfft(frames[centres[piece]] * window)[:, :bins]
+        places = centres[first : first + _FRAMES_AT_ONCE]
+        for row, place in enumerate(places.tolist()):
+            np.multiply(padded[place : place + size], window, out=windowed[row])
+        result[first : first + len(places)] = rfft(windowed[: len(places)])[:, :bins]
     return result
 
 

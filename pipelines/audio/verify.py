@@ -17,6 +17,7 @@ from pipelines.audio.groups import (
     GroupVerdict,
 )
 from pipelines.audio.judging import judge_as_heard, judge_variant
+from pipelines.audio.observing import observed
 from pipelines.audio.peaks import Peaks
 from pipelines.audio.sounds import Heard, NotComparable, Sound
 from pipelines.domain.evidence import Limits, PairEvidence, Verdict
@@ -41,7 +42,8 @@ def compare_pair(
     """Compare two sounds as they are heard; if that fails, `search` for a variant.
 
     A candidate that passes only after a speed, tempo or pitch hypothesis is undone is a
-    `variant`, never `confirmed`. A rejected pair keeps the better score of both looks.
+    `variant`, never `confirmed`. A rejected pair keeps the better score of both looks, and what
+    it is likely to be.
     """
     for role, heard in (("reference", reference), ("candidate", candidate)):
         if isinstance(heard, NotComparable):
@@ -49,10 +51,11 @@ def compare_pair(
     assert isinstance(reference, Sound)
     assert isinstance(candidate, Sound)
     evidence = judge_as_heard(reference.features, candidate.features, limits)
-    if not search or evidence.verdict != "rejected":
-        return evidence
-    variant = judge_variant(reference.features, candidate.features, limits)
-    return evidence if variant is None else max(evidence, variant, key=_credibility)
+    if search and evidence.verdict == "rejected":
+        variant = judge_variant(reference.features, candidate.features, limits)
+        if variant is not None:
+            evidence = max(evidence, variant, key=_credibility)
+    return observed(evidence, limits)
 
 
 def verify_group(

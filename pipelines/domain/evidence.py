@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
+JUDGING_REVISION = "2"
+"""Raised whenever the same features would get other verdicts under the same algorithm."""
 
 Segment = Literal["whole", "local"]
 VariantKind = Literal["speed", "tempo", "pitch"]
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
+Observation = Literal["likely_cover", "uncertain"]
+"""What a rejected pair is likely to be; never a confirmation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +38,8 @@ class PairEvidence:
 
     Distances are 1 - correlation (0 identical, about 1 unrelated), times in seconds, `score` in
     0..1. `speed` is candidate speed over reference speed and `semitones` its pitch shift; both
-    are 1.0 and 0.0 for a pair judged as heard. None: not measured.
+    are 1.0 and 0.0 for a pair judged as heard. None: not measured. `observation` names what a
+    rejected pair is likely to be; None: nothing to say, or judged before observations were made.
     """
 
     verdict: Verdict
@@ -49,6 +54,7 @@ class PairEvidence:
     score: float | None = None
     speed: float | None = None
     semitones: float | None = None
+    observation: Observation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from pipelines.domain.evidence import JUDGING_REVISION
+
 SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
 SORT_ORDERS: tuple[SortBy, ...] = (
     "hot_score",
@@ -191,7 +193,7 @@ def scan_key(
     document["search_keywords"] = sorted(
         {word.casefold().strip() for word in parameters.search_keywords}
     )
-    return _digest([music_id, world, provider, algorithm, document])
+    return _digest([music_id, world, provider, algorithm, JUDGING_REVISION, document])
 
 
 def _digest(value: object) -> str:

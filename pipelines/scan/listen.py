@@ -14,6 +14,7 @@ from pipelines.audio.features import FEATURE_VERSION
 from pipelines.audio.sounds import (
     NotComparable,
     Sound,
+    judging_version,
     library_version,
     pack_features,
     unpack_features,
@@ -170,5 +171,5 @@ def to_comparison(
         limits=Limits(match_threshold=session.parameters.match_threshold),
         algorithm=ALGORITHM,
         feature_version=FEATURE_VERSION,
-        library_version=library_version(),
+        library_version=judging_version(),
     )

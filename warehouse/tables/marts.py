@@ -60,6 +60,7 @@ MARTS: tuple[Table, ...] = (
             may("score", REAL, "composite score, 0 to 1"),
             may("speed", REAL, "candidate speed over reference speed"),
             may("semitones", REAL, "pitch shift of the candidate"),
+            may("observation", TEXT, "likely_cover or uncertain, of rejected pairs"),
             must("limits", TEXT, "thresholds applied, as JSON"),
             ALGORITHM,
             must("feature_version", TEXT, "version of the feature extraction"),

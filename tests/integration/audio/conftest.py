@@ -1,24 +1,18 @@
 """Files of the small test band on disk."""
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+from tests.data.audio import synthesis
+
 
 @pytest.fixture(scope="session")
 def band() -> ModuleType:
-    path = Path(__file__).parents[2] / "data" / "audio" / "synthesis.py"
-    spec = importlib.util.spec_from_file_location("synthesis", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["synthesis"] = module
-    spec.loader.exec_module(module)
-    return module
+    """The functions that make its sound."""
+    return synthesis
 
 
 @pytest.fixture(scope="session")

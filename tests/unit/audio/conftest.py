@@ -1,9 +1,6 @@
 """The small test band, and listening without child processes."""
 
-import importlib.util
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -14,20 +11,15 @@ from pipelines.audio.decoding import decode_sound
 from pipelines.audio.decoding_limits import DecodeLimits
 from pipelines.audio.measurement import measure_features
 from pipelines.audio.sounds import Sound
+from tests.data.audio import synthesis
 
 type Listen = Callable[..., Sound]
 
 
 @pytest.fixture(scope="session")
 def band() -> ModuleType:
-    path = Path(__file__).parents[2] / "data" / "audio" / "synthesis.py"
-    spec = importlib.util.spec_from_file_location("synthesis", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["synthesis"] = module
-    spec.loader.exec_module(module)
-    return module
+    """The functions that make its sound."""
+    return synthesis
 
 
 @pytest.fixture(scope="session")

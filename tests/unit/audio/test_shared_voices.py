@@ -1,0 +1,137 @@
+"""A voice or a crowd that two clips share over different music is no shared recording of music."""
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from pipelines.audio.agreement import Match
+from pipelines.audio.observing import observed
+from pipelines.audio.peaks import Peaks
+from pipelines.audio.sounds import Sound
+from pipelines.audio.tones import tonal_balance
+from pipelines.audio.verify import compare_pair
+from pipelines.domain.evidence import Limits, PairEvidence, Verdict
+
+LIMITS = Limits()
+COVER = PairEvidence(
+    verdict="rejected", reason="score_below_threshold", segment="local", chroma_distance=0.3,
+    mfcc_distance=0.6, overlap_s=6.0, peak_agreement=0.02, score=0.3, speed=1.0, semitones=0.0,
+)  # fmt: skip
+CLOSE = {"chroma_distance": 0.6, "mfcc_distance": 0.5, "peak_agreement": 0.09, "score": 0.55}
+NEARLY = {
+    "reason": "distances_above_limits", "chroma_distance": 0.66, "mfcc_distance": 0.5,
+    "peak_agreement": 0.17, "score": 0.21,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("level_db", [0, 3])
+def test_the_same_voice_over_other_music_is_rejected_and_called_uncertain(
+    band: ModuleType, hear: Callable[..., Sound], level_db: int
+) -> None:
+    voice = band.speech(5)
+    first = hear(band.mix(band.track(1), voice, other_db=level_db))
+    second = hear(band.mix(band.track(2), voice, other_db=level_db))
+    evidence = compare_pair(first, second, limits=LIMITS)
+    assert evidence.verdict == "rejected"
+    assert (evidence.score or 0) < 0.5
+
+
+def test_the_same_voice_with_and_without_music_is_the_same_recording(
+    band: ModuleType, hear: Callable[..., Sound]
+) -> None:
+    voice = band.speech(5)
+    scored = hear(band.mix(voice, band.track(2), other_db=-9))
+    assert compare_pair(hear(voice), scored, limits=LIMITS).verdict == "confirmed"
+
+
+def steady(seed: int, tones: int = 8) -> list[tuple[int, float]]:
+    """Held tones, each heard every fourth frame, (frame, hertz)."""
+    hertz = np.random.default_rng(seed).uniform(300, 4000, tones)
+    return [(frame, float(tone)) for frame in range(0, 240, 4) for tone in hertz]
+
+
+def fleeting(seed: int, count: int = 300) -> list[tuple[int, float]]:
+    """Peaks that never come again."""
+    numbers = np.random.default_rng(seed)
+    return [(int(numbers.integers(240)), float(numbers.uniform(300, 4000))) for _ in range(count)]
+
+
+def match(reference: list[tuple[int, float]], candidate: list[tuple[int, float]]) -> Match:
+    first, second = (_peaks(sorted(one)) for one in (reference, candidate))
+    return Match(share=0.5, lag=0, reference=first, candidate=second)
+
+
+def _peaks(found: list[tuple[int, float]]) -> Peaks:
+    frames, hertz = zip(*found, strict=True) if found else ((), ())
+    return Peaks(
+        np.array(frames, np.int32), np.array(hertz, np.float32), np.zeros(len(found), np.uint8)
+    )
+
+
+def test_shared_tones_under_different_voices_weigh_fully() -> None:
+    assert tonal_balance(match(steady(1) + fleeting(2), steady(1) + fleeting(3))) > 1
+
+
+def test_a_shared_voice_over_different_tones_weighs_nothing() -> None:
+    assert tonal_balance(match(steady(1) + fleeting(2), steady(4) + fleeting(2))) < 0.3
+
+
+def test_a_voice_that_one_sound_carries_alone_is_not_held_against_it() -> None:
+    assert tonal_balance(match(fleeting(2), steady(4) + fleeting(2))) > 0.8
+
+
+def test_a_few_steady_peaks_decide_nothing() -> None:
+    few, other = [(frame, 500.0) for frame in (0, 8, 16)], [(frame, 700.0) for frame in (0, 8, 16)]
+    assert tonal_balance(match(fleeting(2) + few, fleeting(2) + other)) > 0.7
+
+
+@pytest.mark.parametrize("sound", [[], fleeting(9)])
+def test_where_nothing_agrees_nothing_is_held_against_it(sound: list[tuple[int, float]]) -> None:
+    assert tonal_balance(match(fleeting(2), sound)) == pytest.approx(1.0, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "likely_cover"),
+        ({"reason": "tempo_drifts"}, "likely_cover"),
+        ({"reason": "tones_differ"}, "uncertain"),
+        ({"peak_agreement": 0.2}, None),
+        ({"mfcc_distance": 0.35}, None),
+        ({"chroma_distance": 0.55}, None),
+        (CLOSE, "uncertain"),
+        (CLOSE | {"score": 0.4}, None),
+        (NEARLY, "uncertain"),
+        (NEARLY | {"chroma_distance": 0.7}, None),
+    ],
+)
+def test_a_rejected_pair_is_named_by_its_numbers(
+    changes: dict[str, object], expected: str | None
+) -> None:
+    fields = {name: getattr(COVER, name) for name in COVER.__slots__} | changes
+    assert observed(PairEvidence(**fields), LIMITS).observation == expected
+
+
+@pytest.mark.parametrize("verdict", ["confirmed", "variant", "not_comparable"])
+def test_only_a_rejected_pair_is_named(verdict: Verdict) -> None:
+    fields = {name: getattr(COVER, name) for name in COVER.__slots__} | {"verdict": verdict}
+    assert observed(PairEvidence(**fields), LIMITS).observation is None
+
+
+def test_a_cover_is_called_one_and_another_song_is_not(
+    band: ModuleType, hear: Callable[..., Sound]
+) -> None:
+    original = hear(band.track(1))
+    named = {
+        compare_pair(original, hear(band.track(1, band=other)), limits=LIMITS).observation
+        for other in (50, 61, 72)
+    }
+    assert "likely_cover" in named
+    assert "uncertain" not in named
+    others = {
+        compare_pair(original, hear(band.track(seed)), limits=LIMITS).observation
+        for seed in range(2, 6)
+    }
+    assert others == {None}
