@@ -20,7 +20,7 @@ FIND_PYTHON = for p in python3.14 python3.13 python3.12 python3 "$$HOME"/.pyenv/
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check fmt lint types arch bench bench-truth bench-audio setup-bench lock clean
+.PHONY: help env demo up test check fmt lint types arch fuzz bench bench-truth bench-audio setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ types: env ## mypy, strict
 arch: env ## the import direction
 	@$(BIN)/lint-imports
 
+fuzz: env ## 100,000 mutated answers through every parser (CASES=, FUZZ_SEED=)
+	@$(BIN)/python -m tests.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
+
 bench: env ## the figures of the hot paths, as a table
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench
 
@@ -75,6 +78,9 @@ bench-audio: env ## how well the ear hears and what it costs; writes docs/accura
 
 setup-bench: ## install what bench-audio likes to have (Debian, as root)
 	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools
+
+setup-browser: ## install Chromium for DATA_PROVIDER=browser-public (Debian, as root)
+	apt-get install -y --no-install-recommends chromium
 
 lock: $(UV) ## compile requirements.lock from pyproject.toml
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements.lock

@@ -148,11 +148,16 @@ PARSERS: dict[str, Parse] = {
 }
 
 
+def parse_as(shape: Shape, body: bytes, seen: Seen) -> object:
+    """What the parser of a shape makes of a body."""
+    if shape.page > 1:
+        return _songs(body, shape.asked, seen, shape.page)
+    return PARSERS[shape.parser](body, shape.asked, seen)
+
+
 def read_chart_shape(shape: Shape) -> object:
     """What a shape of the chart gives: its records, or the error by name."""
     answer = shape.answer(shape.parser)
     refuse_chart_answer(answer)
     seen = Seen(surface=shape.parser, observed_at=SEEN_AT, link_of=str)
-    if shape.page > 1:
-        return _songs(answer.body, shape.asked, seen, shape.page)
-    return PARSERS[shape.parser](answer.body, shape.asked, seen)
+    return parse_as(shape, answer.body, seen)

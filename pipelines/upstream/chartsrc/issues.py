@@ -25,7 +25,7 @@ def parse_issues(body: bytes, *, seen: ChartSeen) -> ChartIndex:
         raise data.missing("info")
     found: dict[str, ChartIssue] = {}
     for year in data.nodes("info"):
-        if not year.has("vols"):
+        if year.values.get("vols") is None:
             raise year.missing("vols")
         for entry in year.nodes("vols"):
             issue = _issue(entry, seen)

@@ -114,7 +114,7 @@ def _listed(node: Node, key: str, *, is_end: bool = False) -> Iterable[tuple[int
     if not node.has(key):
         raise node.missing(key)
     found = list(node.nodes(key))
-    if not found and not is_end:
+    if not found and (not is_end or node.values[key] is None):
         raise empty_list(node.surface)
     return enumerate(found)
 
