@@ -20,7 +20,7 @@ FIND_PYTHON = for p in python3.14 python3.13 python3.12 python3 "$$HOME"/.pyenv/
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check fmt lint types arch fuzz bench bench-truth bench-audio setup-bench setup-browser lock clean
+.PHONY: help env demo up test check fmt lint types arch fuzz bench bench-truth bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -75,6 +75,9 @@ bench-truth: env ## ten drawn worlds: precision and recall against their truth
 
 bench-audio: env ## how well the ear hears and what it costs; writes docs/accuracy.md
 	@$(BIN)/python -m tests.bench.accuracy
+
+bench-versions: env ## the same sounds, judged by Python 3.13 too: are all verdicts equal?
+	@$(BIN)/python -m tests.bench.accuracy.versions
 
 setup-bench: ## install what bench-audio likes to have (Debian, as root)
 	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools

@@ -8,8 +8,9 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, get_args
 
+from pipelines.domain.evidence import Observation
 from tests.bench.accuracy import chromaprint, plain_librosa
 from tests.bench.accuracy.clips import OFF_GRID, clips_of
 from tests.bench.accuracy.comparing import LIMITS, Bench, Judged
@@ -17,7 +18,9 @@ from tests.bench.accuracy.figures import Curve, Share, curve
 from tests.bench.accuracy.hearing import Hearing
 from tests.bench.accuracy.pairs import (
     ARGUABLE,
+    COVERS,
     NARRATION,
+    SHARED,
     Group,
     Pair,
     draw_unrelated,
@@ -28,6 +31,7 @@ from tests.bench.accuracy.tracks import Part, Track
 
 PRECISION = 0.99
 PARTS: tuple[Part, ...] = ("choosing", "reported")
+OBSERVATIONS: tuple[str, ...] = get_args(Observation)
 type Document = dict[str, Any]
 
 
@@ -58,6 +62,7 @@ def measure_tracks(tracks: list[Track], bench: Bench) -> tuple[Document, list[Pa
         "kinds": _kinds(pairs, judged),
         "off_grid": _speeds(pairs, judged),
         "as_heard": _as_heard(pairs, judged),
+        "observations": _observations(pairs, judged),
         "groups": _groups(groups, bench.groups(groups)),
         "scores": _histograms(pairs, judged),
     }
@@ -206,6 +211,24 @@ def _as_heard(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
         row = table.setdefault(pair.truth, {})
         row[one.verdict] = row.get(one.verdict, 0) + 1
     return table
+
+
+def _observations(pairs: Sequence[Pair], judged: Sequence[Judged]) -> Document:
+    """What the rejected pairs with a named observation, and those without one, really are."""
+    table: dict[str, dict[str, int]] = {name: {} for name in (*OBSERVATIONS, "none")}
+    for pair, one in zip(pairs, judged, strict=True):
+        if one.verdict == "rejected":
+            row = table[one.observation or "none"]
+            row[_kind_of(pair)] = row.get(_kind_of(pair), 0) + 1
+    return table
+
+
+def _kind_of(pair: Pair) -> str:
+    if pair.truth != "different":
+        return "same"
+    if pair.family in COVERS:
+        return "cover"
+    return "shared" if pair.family in SHARED else "other"
 
 
 def _groups(groups: Sequence[Group], judged: Sequence[Judged]) -> Document:

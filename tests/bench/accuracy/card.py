@@ -57,6 +57,7 @@ def write_card(document: Document, folder: Path) -> None:
 
 
 _MUST, _TRANSFORMS, _FALSE = "What it must reach", "By transform", "Where nothing is the same"
+_NAMED = "What rejected pairs are called, and what they are"
 _UNRELATED = ("how", "pairs", "pairs of tracks", "accepted", "highest score", "99.9 % are below")
 _COST = ("what", "measured", "must", "reach for")
 _PICTURES = {
@@ -98,11 +99,13 @@ def _by_part(document: Document, parts: list[str]) -> list[Section]:
     same = rows.family_rows(document, parts, is_same=True)
     other = rows.family_rows(document, parts, is_same=False)
     confusion = rows.confusion_rows(document, parts)
+    named = rows.observation_rows(document, parts)
     return [
         (_MUST, ("measure", "must", "reach for", *parts), rows.must_rows(document, parts)),
         (_TRANSFORMS, ("what was done", *doubled), same),
         (_FALSE, ("different, yet compared", *doubled), other),
         ("By what played the track", ("tracks", *parts), rows.kind_rows(document, parts)),
+        (_NAMED, ("rejected, and named", *parts), named),
         ("As heard or changed", ("truth", "verdict", *parts), confusion),
         (groups, ("groups", *parts), rows.group_rows(document, parts)),
     ]

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 Print = NDArray[np.uint32]
 _WINDOW = 48  # six seconds of items, 0.124 s apart
-_MOST_S = "60"
+_MOST_S = 60
 
 
 def has_fpcalc() -> bool:
     return shutil.which("fpcalc") is not None
 
 
-def fingerprint(path: Path) -> Print:
-    """Raw fingerprint items, empty where there is no sound."""
-    command = ["fpcalc", "-raw", "-length", _MOST_S, str(path)]
+def fingerprint(path: Path, *, most_s: int = _MOST_S) -> Print:
+    """Raw fingerprint items of the first `most_s` seconds, empty where there is no sound."""
+    command = ["fpcalc", "-raw", "-length", str(most_s), str(path)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     for line in ended.stdout.splitlines():
         if line.startswith("FINGERPRINT=") and len(line) > len("FINGERPRINT="):

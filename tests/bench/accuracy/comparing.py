@@ -29,6 +29,7 @@ class Judged:
     reason: str
     speed: float | None
     semitones: float | None
+    observation: str | None
     agreement: float
     chroma: float
     mfcc: float
@@ -107,7 +108,7 @@ def _judge_group(group: Group) -> Judged:
 def _judged(evidence: PairEvidence, cpu_ms: float) -> Judged:
     return Judged(
         verdict=evidence.verdict, score=evidence.score or 0.0, reason=evidence.reason,
-        speed=evidence.speed, semitones=evidence.semitones,
+        speed=evidence.speed, semitones=evidence.semitones, observation=evidence.observation,
         agreement=evidence.peak_agreement or 0.0,
         chroma=evidence.chroma_distance or 0.0, mfcc=evidence.mfcc_distance or 0.0,
         cpu_ms=cpu_ms,

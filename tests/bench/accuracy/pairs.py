@@ -32,6 +32,9 @@ _COVERS = {
     "cover key": "NEG cover, other key",
     "cover performer": "NEG cover, other performer",
 }
+COVERS = frozenset(_COVERS.values())
+SHARED = frozenset(_LIKENESS.values())
+"""A narration or a crowd is the same in both clips, whatever its level."""
 _STRANGE = {
     "speech": "NEG speech",
     "noise": "NEG noise",

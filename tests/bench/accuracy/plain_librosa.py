@@ -18,6 +18,7 @@ from pipelines.audio.decoding_limits import DecodeLimits
 from pipelines.domain.evidence import Limits
 
 _RATE = 22_050
+_DECODING = DecodeLimits()
 _HOP = 2048
 _WINDOW = round(6.0 * _RATE / _HOP)
 _LIMITS = Limits()
@@ -39,12 +40,12 @@ class PlainVerdict:
     is_accepted: bool
 
 
-def measure_plain(path: Path) -> Plain | None:
+def measure_plain(path: Path, *, limits: DecodeLimits = _DECODING) -> Plain | None:
     """None where nothing can be heard."""
     import librosa  # noqa: PLC0415 - takes seconds, and only this module needs it
 
     try:
-        decoded = decode_sound(path, DecodeLimits())
+        decoded = decode_sound(path, limits)
     except DecodeRefusedError:
         return None
     samples = resample_poly(decoded.samples, _RATE, decoded.rate).astype(np.float32)

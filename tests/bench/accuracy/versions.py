@@ -1,0 +1,169 @@
+"""`make bench-versions`: do two versions of Python give the same verdicts and numbers?
+
+The tests' band is encoded once; then an environment of each version, made from the lock file,
+decodes, measures and judges the same files. Verdicts must be equal, numbers to 1e-6.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import combinations_with_replacement
+from pathlib import Path
+
+from pipelines.audio.decoding import decode_sound
+from pipelines.audio.decoding_limits import DecodeLimits
+from pipelines.audio.measurement import measure_features
+from pipelines.audio.sounds import Sound, library_version
+from pipelines.audio.verify import compare_pair
+from pipelines.domain.evidence import Limits
+from tests.data.audio import synthesis as band
+
+TOLERANCE = 1e-6
+_ROOT = Path(__file__).parents[3]
+_UV = _ROOT / ".venv-tools" / "bin" / "uv"
+
+
+def write_sounds(folder: Path) -> None:
+    """Twelve files: one song as people change it, a cover, other songs, a shared voice."""
+    song, voice = band.track(1), band.speech(5)
+    sounds = {
+        "song": song,
+        "voiced": band.mix(song, voice, other_db=0),
+        "noisy": band.mix(song, band.noise(3), other_db=-5),
+        "thin": band.equalise(song, low_db=-24, high_db=6),
+        "hall": band.reverberated(song, 1.5),
+        "short": song[9 * 44_100 : 16 * 44_100],
+        "fast": band.resampled(song, 1.1),
+        "stretched": band.stretched(song, 0.93),
+        "cover": band.track(1, band=61),
+        "other": band.track(2),
+        "other voiced": band.mix(band.track(2), voice, other_db=0),
+        "speech": voice,
+    }
+    for place, (name, samples) in enumerate(sounds.items()):
+        band.write_sound(folder / f"{name}{('.m4a', '.mp3', '.flac')[place % 3]}", samples)
+
+
+def judge_all(folder: Path) -> dict[str, object]:
+    """The evidence of every pair of the files, each both ways, by this very Python."""
+    sounds = {path.stem: _heard(path) for path in sorted(folder.iterdir())}
+    pairs = [
+        pair for one, two in combinations_with_replacement(sounds, 2)
+        for pair in ((one, two), (two, one))
+    ]  # fmt: skip
+    return {
+        "versions": f"Python {sys.version.split()[0]}; {library_version()}",
+        "pairs": {
+            f"{one} / {two}": asdict(compare_pair(sounds[one], sounds[two], limits=Limits()))
+            for one, two in pairs
+        },
+    }
+
+
+def differences(first: dict[str, object], second: dict[str, object]) -> Iterator[str]:
+    """What differs between two results: words at all, numbers by more than 1e-6."""
+    for pair in sorted(first.keys() | second.keys()):
+        one, two = first.get(pair), second.get(pair)
+        if not isinstance(one, dict) or not isinstance(two, dict):
+            yield f"{pair}: only one of both judged it"
+            continue
+        for name in one:
+            if not _is_equal(one[name], two[name]):
+                yield f"{pair}: {name} {one[name]} and {two[name]}"
+
+
+def largest_difference(first: dict[str, object], second: dict[str, object]) -> float:
+    """The largest difference between two numbers."""
+    return max(
+        (
+            abs(value - second[pair][name])  # type: ignore[index]  # both hold the same pairs
+            for pair, evidence in first.items()
+            for name, value in evidence.items()  # type: ignore[attr-defined]  # as above
+            if isinstance(value, float)
+        ),
+        default=0.0,
+    )
+
+
+def _heard(path: Path) -> Sound:
+    decoded = decode_sound(path, DecodeLimits())
+    return Sound(
+        sha256="",
+        features=measure_features(decoded.samples, decoded.rate),
+        duration_s=len(decoded.samples) / decoded.rate,
+        sample_rate_hz=decoded.rate,
+        codec=decoded.codec,
+        library_version="",
+    )
+
+
+def _is_equal(one: object, two: object) -> bool:
+    if isinstance(one, float) and isinstance(two, float):
+        return abs(one - two) <= TOLERANCE
+    return one == two
+
+
+def _find_python(version: str) -> str:
+    """pyenv's, which uv does not look for, else what uv makes of the version."""
+    found = sorted(Path.home().glob(f".pyenv/versions/{version}*/bin/python"))
+    return str(found[-1]) if found else version
+
+
+def _made_environment(python: str, folder: Path) -> Path:
+    """An environment of this Python with the locked packages. Never the project's own."""
+    place = folder / "environment"
+    subprocess.run([_UV, "venv", "--quiet", "--python", python, place], check=True)
+    made = place / "bin" / "python"
+    command = [_UV, "pip", "sync", "--quiet", "--python", made, "--require-hashes"]
+    subprocess.run([*command, _ROOT / "requirements.lock"], check=True)
+    return made
+
+
+def _judged_by(python: Path, sounds: Path) -> dict[str, object]:
+    command = [python, "-m", __spec__.name, "--judge", sounds]
+    ended = subprocess.run(command, check=True, cwd=_ROOT, stdout=subprocess.PIPE)
+    result: dict[str, object] = json.loads(ended.stdout)
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--with", dest="other", default="3.13", help="a version, or its python")
+    parser.add_argument("--judge", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.judge:
+        print(json.dumps(judge_all(options.judge)))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="sametrack-versions-") as name:
+        folder = Path(name)
+        sounds = folder / "sounds"
+        sounds.mkdir()
+        write_sounds(sounds)
+        results = [
+            _judged_by(python, sounds)
+            for python in (
+                Path(sys.executable),
+                _made_environment(_find_python(options.other), folder),
+            )
+        ]
+    return _told(*results)
+
+
+def _told(first: dict[str, object], second: dict[str, object]) -> int:
+    one, two = first["pairs"], second["pairs"]
+    assert isinstance(one, dict)
+    assert isinstance(two, dict)
+    found = list(differences(one, two))
+    for result in (first, second):
+        print(result["versions"])
+    print(f"{len(one)} pairs, largest difference of a number {largest_difference(one, two):.1e}")
+    print("\n".join(found) if found else "every verdict and word is equal, every number to 1e-6")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Writes `golden/`: stored features of four short sounds, and the numbers of their comparisons.
+
+Run it on purpose only, when the ear is meant to measure or judge otherwise:
+`python -m tests.data.audio.build_golden`. A test holds every later run against what it wrote.
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from pipelines.audio.features import FEATURE_VERSION, Features
+from pipelines.audio.measurement import measure_features
+from pipelines.audio.sounds import Sound, pack_features
+from pipelines.audio.verify import compare_pair
+from pipelines.domain.evidence import JUDGING_REVISION, Limits
+from tests.data.audio import synthesis as band
+
+FOLDER = Path(__file__).parent / "golden"
+RATE = 44_100
+PAIRS = (("song", "song"), ("song", "voiced"), ("song", "fast"), ("song", "cover"))
+
+
+def measure_golden() -> dict[str, Features]:
+    """Nine seconds of each sound, never encoded, so that no encoder's version matters."""
+    song, cover = band.track(1, seconds=9.0), band.track(1, seconds=9.0, band=61)
+    sounds = {
+        "song": song,
+        "voiced": band.mix(song, band.speech(5, seconds=9.0), other_db=0),
+        "fast": band.resampled(song, 1.1),
+        "cover": cover,
+    }
+    return {name: measure_features(samples, RATE) for name, samples in sounds.items()}
+
+
+def to_sound(features: Features) -> Sound:
+    """Features as something that was heard."""
+    return Sound(
+        sha256="", features=features, duration_s=features.duration_s, sample_rate_hz=RATE,
+        codec="", library_version="",
+    )  # fmt: skip
+
+
+def judge_golden(sounds: dict[str, Features]) -> dict[str, dict[str, object]]:
+    """The evidence of each pair, by name."""
+    return {
+        f"{one} / {two}": asdict(
+            compare_pair(to_sound(sounds[one]), to_sound(sounds[two]), limits=Limits())
+        )
+        for one, two in PAIRS
+    }
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    sounds = measure_golden()
+    for name, features in sounds.items():
+        (FOLDER / f"{name}.features").write_bytes(pack_features(features))
+    document = {
+        "feature_version": FEATURE_VERSION,
+        "judging_revision": JUDGING_REVISION,
+        "pairs": judge_golden(sounds),
+    }
+    (FOLDER / "evidence.json").write_text(json.dumps(document, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
