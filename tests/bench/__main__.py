@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.audio import measure_audio
+from tests.bench.parsers import measure_parsers
 from tests.bench.stores import measure_stores
 from tests.stage import Stage, open_stage, wait_for
 
@@ -38,6 +39,7 @@ def main() -> None:
         for figure in (
             *measure_stores(Path(folder) / "stores"),
             *measure_audio(),
+            *measure_parsers(),
             *_scans(Path(folder) / "stage", cache, options),
         ):
             table.add_row(*figure)
