@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pipelines.audio.listening import ListeningPool
-from pipelines.captures import Captures
+from pipelines.captures import Captures, StoredBodies
 from pipelines.domain.worlds import is_demo_world
 from pipelines.settings import Settings
 from pipelines.upstream.profiles import Profile
@@ -46,7 +46,12 @@ class Runtime:
     def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
         """The captures of one job; an async context manager."""
         return Captures(
-            provider=build_music_provider(self.settings, self.profile, control=self.control),
+            provider=build_music_provider(
+                self.settings,
+                self.profile,
+                control=self.control,
+                bodies=StoredBodies(self.engine),
+            ),
             lake=self.lake,
             engine=self.engine,
             control=self.control,

@@ -42,6 +42,9 @@ class Settings(BaseSettings):
     heartbeat_s: float = Field(2.0, gt=0, description="how often a worker says that it is alive")
     worker_lost_after_s: float = Field(20.0, gt=0, description="silence after which it is lost")
     sandbox_port: int = Field(8790, ge=1, le=65535, description="port of the stand-in platform")
+    robots: Literal["record", "obey"] = Field(
+        "record", description="what a robots.txt that disallows a surface does: be kept, or stop it"
+    )
     daily_request_budget: int = Field(20_000, ge=1, description="requests per host and day")
     min_free_disk_mb: int = Field(500, ge=0, description="below this no new work is taken")
     canary_music_id: str | None = Field(None, description="track that the doctor asks about")

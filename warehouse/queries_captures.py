@@ -68,6 +68,14 @@ def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
     return tuple(video_from_row(row) for row in found)
 
 
+def read_payload(engine: Engine, sha256: str) -> bytes | None:
+    """A body by its hash, compressed; None when it is not kept."""
+    found = _rows(
+        engine, "select body from raw.payloads where sha256 = $sha256 limit 1", sha256=sha256
+    )
+    return bytes(found[0]["body"]) if found else None
+
+
 def read_archive(
     engine: Engine,
     *,

@@ -22,10 +22,13 @@ type Call[T] = Coroutine[object, object, T]
 
 @dataclass(frozen=True, slots=True)
 class Answered[T]:
-    """What a question was answered with, and when that was observed."""
+    """What a question was answered with, and when that was observed. `is_stand_in`: demo data in
+    place of an answer that the source refused; it is served as `mock` and kept nowhere.
+    """
 
     value: T
     observed_at: datetime
+    is_stand_in: bool = False
 
 
 class Booking:
@@ -104,9 +107,12 @@ class Booking:
                 question=question,
                 lease=lease,
             )
-        self._note(succeeded(found, question), lease)
+        if found.instead_of is None:
+            self._note(succeeded(found, question), lease)
+        else:
+            self._note(_stood_in(found, found.instead_of, trail, question), lease)
         await self._keeper.flush_when_due()
-        return Answered(found.value, found.fetched_at)
+        return Answered(found.value, found.fetched_at, is_stand_in=found.instead_of is not None)
 
     async def _run[T](
         self,
@@ -148,3 +154,17 @@ class Booking:
         self._keeper.note(attempt)
         if lease is not None:
             lease.attempt = attempt
+
+
+def _stood_in[T](
+    found: Reading[T], refused: SametrackError, trail: Trail, question: Question
+) -> Attempt:
+    """What is kept of an answer that demo data stood in for: that the source refused it."""
+    return failed(
+        refused,
+        trail,
+        surface=question.surface,
+        entity_id=question.entity_id,
+        question=question,
+        observed_at=found.fetched_at,
+    )

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from pipelines.domain.coverage import SourceCoverage
-from pipelines.domain.errors import UpstreamError
+from pipelines.domain.errors import ProviderUnsupportedError, UpstreamError
 from pipelines.domain.records import Video, VideoPage
 
 FetchPage = Callable[[int], Awaitable[VideoPage]]
@@ -46,6 +46,10 @@ class Steps:
             except UpstreamError as error:
                 self.error = error
                 return error.type
+            except ProviderUnsupportedError as error:
+                if self.pages == 0:
+                    raise
+                return error.type  # a source of first screens has no second page
             stop = self._take(page)
             if stop is not None:
                 return stop

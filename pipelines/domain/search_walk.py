@@ -183,9 +183,11 @@ class SearchSteps:
 
     def refuse(self, error: SametrackError, *, requests: int) -> None:
         """An error came instead of the page."""
-        self._count(requests)
+        term = self._count(requests)
         self._close(error.type)
-        if isinstance(error, ENDS_ALL_TERMS):
+        # a source of first screens has no second page, but other terms have a first one
+        is_only_deep = isinstance(error, ProviderUnsupportedError) and term.pages > 0
+        if isinstance(error, ENDS_ALL_TERMS) and not is_only_deep:
             self._error = error
 
     def result(self) -> SearchWalk:

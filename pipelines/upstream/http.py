@@ -1,29 +1,34 @@
 """The one HTTP client: a guest's plain GET, gated, polite, capped and patient within limits.
 
-It knows addresses, statuses 429 and 5xx, and time. What an answer means is decided elsewhere.
+It knows addresses, statuses 304, 429 and 5xx, and time. What an answer means is decided elsewhere.
 Cookies are those that the platform set on this client. Cancelling the calling task ends every wait.
 """
 
 import asyncio
+import random
 import ssl
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Self
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import httpx2
 import stamina
 
 from pipelines.domain.errors import (
+    ForbiddenError,
     RateLimitedError,
     StructureChangedError,
     SubstitutionError,
     UnreachableError,
 )
 from pipelines.upstream.gate import MAX_REDIRECTS, Address, Dialler, check_address
+from pipelines.upstream.manners import Manners
+from pipelines.upstream.memory import NOT_MODIFIED, Known
 from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.sinks import BodySink, Sink
@@ -39,12 +44,17 @@ _HEADERS = {
 }
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TOO_MANY = 429
+_OK = 200
+_VALIDATORS = ("ETag", "Last-Modified", "Cache-Control")
+_ROBOTS_S = 5.0  # nobody waits longer for a file that is only kept
 _SERVER_FAULT = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """Times in seconds. `attempts` counts the first try; waits between them grow with jitter."""
+    """Times in seconds. `attempts` counts the first try; the waits between them grow with jitter,
+    and while one process waits nobody asks that host.
+    """
 
     connect_s: float = 5.0
     read_s: float = 10.0
@@ -60,7 +70,9 @@ class HttpLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One question. `ends_at` says of a redirect's target that the redirect is the answer."""
+    """One question. `ends_at` says of a redirect's target that the redirect is the answer; `known`
+    is what was answered before, where the server offered to be asked about it.
+    """
 
     surface: str
     url: str
@@ -68,6 +80,8 @@ class Ask:
     params: Mapping[str, str] = field(default_factory=dict)
     ends_at: Callable[[str], bool] = lambda _location: False
     total_s: float | None = None
+    attempts: int | None = None
+    known: Known | None = None
 
     @property
     def address(self) -> str:
@@ -78,6 +92,8 @@ class Ask:
 class GuestClient:
     """Asks as a guest. One per scan or request; an async context manager.
 
+    Whoever judges answers does so inside `circuit`, so that what they say is learned.
+
     Raises (all methods):
         UnreachableError: Time-out, reset, look-up failure or 5xx, after a few tries.
         RateLimitedError: 429 or a pause that is longer than our patience.
@@ -85,18 +101,23 @@ class GuestClient:
         BudgetSpentError: Today's budget for the host is used up.
     """
 
+    _manners = Manners()  # for a client that asks nobody, as in tests
+
     def __init__(
         self,
         profile: Profile,
         turns: Turns,
         *,
         limits: HttpLimits | None = None,
+        manners: Manners | None = None,
         dialler: Dialler | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.profile = profile
         self.limits = limits or HttpLimits()
         self._turns = turns
+        self._manners = manners or Manners()
+        self._faults: Counter[str] = Counter()
         self._dialler = dialler or Dialler(profile)
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(profile.rate.parallel)
@@ -120,18 +141,52 @@ class GuestClient:
         """Close every connection."""
         await self._client.aclose()
 
+    @asynccontextmanager
+    async def circuit(self, ask: Ask) -> AsyncIterator[None]:
+        """Ask and judge inside this block; the errors raised in it are what the surface said.
+
+        Raises:
+            UpstreamError: The surface said no lately and is left alone; nothing was asked.
+        """
+        host = urlsplit(ask.url).hostname or ""
+        async with self._manners.watch(host, ask.surface):
+            try:
+                yield
+            except ForbiddenError:
+                if self._manners.circuits is not None:
+                    await self._back_off(host)
+                raise
+
     async def fetch(self, ask: Ask) -> Answer:
         """Read a page or a JSON body into memory."""
+        await self._permit(ask)
+        ask = replace(ask, known=await self._manners.recall(ask.address))
         sink = BodySink(surface=ask.surface, limit_bytes=self.limits.body_bytes)
         answer = replace(await self._patiently(ask, sink), body=sink.body)
+        if answer.status == NOT_MODIFIED and ask.known is not None:
+            answer = replace(answer, status=_OK, body=ask.known.body, is_unchanged=True)
+        elif answer.status == _OK and self._manners.memory is not None:
+            await self._manners.memory.keep(ask.address, answer.validators, answer.body)
         note_answer(answer)
         return answer
 
     async def save(self, ask: Ask, sink: Sink) -> Answer:
         """Read a body into a sink; the answer's own body stays empty."""
-        answer = await self._patiently(ask, sink)
+        async with self.circuit(ask):
+            await self._permit(ask)
+            answer = await self._patiently(ask, sink)
         note_answer(answer)
         return answer
+
+    async def _permit(self, ask: Ask) -> None:
+        async def fetch(url: str) -> Answer:
+            robots = Ask(
+                surface="robots", url=url, allowed=ask.allowed, total_s=_ROBOTS_S, attempts=1
+            )
+            sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
+            return replace(await self._follow(robots, sink), body=sink.body)
+
+        await self._manners.permit(ask.address, ask.surface, fetch)
 
     async def _patiently(self, ask: Ask, sink: Sink) -> Answer:
         """Once more after each 429, as long as the platform's wait is within our patience."""
@@ -145,13 +200,14 @@ class GuestClient:
 
     async def _follow(self, ask: Ask, sink: Sink) -> Answer:
         target = ask.address
-        for _ in range(MAX_REDIRECTS + 1):
+        for hop in range(MAX_REDIRECTS + 1):
             address = check_address(
                 target, allowed=ask.allowed, profile=self.profile, surface=ask.surface
             )
             answer = await self._retried(address, ask, sink)
             if answer.status not in _REDIRECTS or not answer.location:
-                return replace(answer, location=None)
+                return replace(answer, location=None, validators={} if hop else answer.validators)
+            ask = replace(ask, known=None)  # it is about the first address
             target = urljoin(address.url, answer.location)
             if ask.ends_at(target):
                 return replace(answer, location=target)
@@ -162,16 +218,29 @@ class GuestClient:
     async def _retried(self, address: Address, ask: Ask, sink: Sink) -> Answer:
         attempts = stamina.retry_context(
             on=UnreachableError,
-            attempts=self.limits.attempts,
+            attempts=ask.attempts or self.limits.attempts,
             timeout=None,
-            wait_initial=self.limits.wait_initial_s,
-            wait_max=self.limits.wait_max_s,
-            wait_jitter=self.limits.wait_jitter_s,
+            wait_initial=0,  # the wait is a pause of the host, which holds for every process
+            wait_max=0,
+            wait_jitter=0,
         )
         async for attempt in attempts:
             with attempt:
-                return await self._in_turn(address, ask, sink)
+                try:
+                    return await self._in_turn(address, ask, sink)
+                except UnreachableError:
+                    await self._back_off(address.host)
+                    raise
         raise AssertionError("the last attempt returns or raises")
+
+    async def _back_off(self, host: str) -> None:
+        """Leave a host in trouble alone, with everybody else; longer with each fault in a row."""
+        self._faults[host] += 1
+        limits = self.limits
+        grown = limits.wait_initial_s * 2.0 ** min(self._faults[host] - 1, 30)
+        wait_s = min(limits.wait_max_s, grown) + random.uniform(0, limits.wait_jitter_s)  # noqa: S311  # no secret
+        if wait_s > 0:
+            await self._turns.leave_alone(host, wait_s)
 
     async def _in_turn(self, address: Address, ask: Ask, sink: Sink) -> Answer:
         """One request when it is our turn; everything that takes time is done before."""
@@ -199,16 +268,20 @@ class GuestClient:
                 surface=answer.surface,
                 status=answer.status,
             )
+        self._faults.pop(address.host, None)
         return answer
 
     async def _exchange(self, address: Address, dial: str, ask: Ask, sink: Sink) -> Answer:
         """One request on the wire; its body goes to the sink."""
         sink.begin()
         note_request()
+        words = dict(ask.known.headers) if ask.known else None
         try:
             async with (
                 asyncio.timeout(ask.total_s or self.limits.total_s),
-                self._client.stream("GET", address.url, extensions={DIAL: dial}) as response,
+                self._client.stream(
+                    "GET", address.url, headers=words, extensions={DIAL: dial}
+                ) as response,
             ):
                 async for chunk in response.aiter_bytes():
                     sink.take(chunk)
@@ -234,4 +307,7 @@ def _answer(response: httpx2.Response, *, surface: str, url: str) -> Answer:
         fetched_at=datetime.now(UTC),
         location=response.headers.get("Location"),
         retry_after=response.headers.get("Retry-After"),
+        validators={
+            name: response.headers[name] for name in _VALIDATORS if name in response.headers
+        },
     )

@@ -1,6 +1,7 @@
 """Taking turns: the rate, the pauses and the daily budget of a host, shared by all processes.
 
-The control store keeps the book; this module waits. Its calls are synchronous and short, so they
+What one process is told ("wait", or a fault that calls for a pause) holds for all of them. The
+control store keeps the book; this module waits. Its calls are synchronous and short, so they
 run off the event loop.
 """
 
@@ -110,9 +111,13 @@ class Turns:
     async def pause(self, host: str, retry_after: str | None) -> float:
         """Leave the host alone for as long as it asked; returns the seconds."""
         wait_s = read_retry_after(retry_after)
+        await self.leave_alone(host, wait_s)
+        return wait_s
+
+    async def leave_alone(self, host: str, wait_s: float) -> None:
+        """Nobody, in whatever process, asks the host for so many seconds."""
         until = datetime.now(UTC) + timedelta(seconds=wait_s)
         await asyncio.to_thread(self._book.pause_host, host, until)
-        return wait_s
 
 
 def read_retry_after(header: str | None) -> float:

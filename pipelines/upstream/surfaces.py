@@ -79,6 +79,10 @@ class Surfaces:
         """
         refuse_answer(answer, self._words)
 
+    def explain(self, error: UpstreamError, answer: Answer) -> UpstreamError:
+        """A more exact error for an answer that held no data, where it says why."""
+        return explain(error, answer, self._words)
+
     async def read_twice[T](
         self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]
     ) -> Reading[T]:
@@ -99,16 +103,18 @@ class Surfaces:
             UpstreamError: By name, whatever came instead of data.
         """
         with open_trail() as trail:
-            answer = await self.client.fetch(ask)
-        if not self.is_gone(answer):
-            self.refuse(answer)
+            async with self.client.circuit(ask):
+                answer = await self.client.fetch(ask)
+                if not self.is_gone(answer):
+                    self.refuse(answer)
+                value = self._parsed(answer, parse)
         return Reading(
             surface=ask.surface,
             entity_id=entity_id,
-            value=self._parsed(answer, parse),
+            value=value,
             payload=answer.body,
             content_type=answer.content_type,
-            http_status=answer.status,
+            http_status=answer.wire_status,
             source_path=answer.path,
             fetched_at=answer.fetched_at,
             request_count=trail.request_count,
@@ -119,7 +125,7 @@ class Surfaces:
         try:
             return parse(answer)
         except (PageWithoutDataError, StructureChangedError) as error:
-            named = explain(error, answer, self._words)
+            named = self.explain(error, answer)
             if named is error:
                 raise
             raise named from error

@@ -4,18 +4,22 @@ A provider's answer says this of a success. A failure is an exception and carrie
 client also notes each exchange on the trail of the call that is open, if one is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
+
+_NOT_MODIFIED = 304
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """One HTTP answer. `location` is set when a redirect itself is the answer; `retry_after` is
-    the header as it came.
+    the header as it came. `is_unchanged`: the server said that the body kept from before still
+    holds; `status` and `body` are then those of that answer. `validators` are headers to ask with
+    another time.
     """
 
     surface: str
@@ -26,6 +30,13 @@ class Answer:
     fetched_at: datetime
     location: str | None = None
     retry_after: str | None = None
+    is_unchanged: bool = False
+    validators: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def wire_status(self) -> int:
+        """The status that travelled."""
+        return _NOT_MODIFIED if self.is_unchanged else self.status
 
     @property
     def path(self) -> str:

@@ -60,6 +60,12 @@ class Media(_Part):
     hosts: tuple[HostRule, ...]
 
 
+class BrowserHosts(_Part):
+    """Hosts that a page in a browser may load from, beside those where a redirect may lead."""
+
+    hosts: tuple[HostRule, ...] = ()
+
+
 class Paths(_Part):
     """Paths of the surfaces. The names of the fields are the names of the surfaces."""
 
@@ -122,6 +128,16 @@ class Rate(_Part):
     parallel: int = Field(ge=1, le=64)
 
 
+class Circuit(_Part):
+    """How long a surface that says no is left alone by everybody, in seconds: at first, after many
+    failed probes, and how long a probe may take.
+    """
+
+    open_s: float = Field(60.0, gt=0)
+    longest_s: float = Field(3600.0, gt=0)
+    probe_s: float = Field(90.0, gt=0)
+
+
 class Markers(_Part):
     """Words by which a page without data says why."""
 
@@ -144,11 +160,13 @@ class Profile(_Part):
     hosts: Hosts
     links: Links
     media: Media
+    browser: BrowserHosts = BrowserHosts()
     paths: Paths
     pins: dict[HostRule, ipaddress.IPv4Address | ipaddress.IPv6Address] = {}
     chart: Chart
     rate: Rate
     chart_rate: Rate
+    circuit: Circuit = Circuit()
     markers: Markers
     port: int = Field(443, ge=1, le=65535)
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pipelines.domain.errors import ProviderUnsupportedError
 from pipelines.settings import Settings
 from pipelines.upstream.http import HttpLimits
-from pipelines.upstream.politeness import HostBook
+from pipelines.upstream.manners import PoliteBook
+from pipelines.upstream.memory import Bodies
 from pipelines.upstream.profiles import Profile, load_profile
 from pipelines.upstream.providers.chart_public import ChartPublic
 from pipelines.upstream.providers.protocol import ChartProvider, Provider
@@ -115,31 +116,50 @@ def choose_profile(settings: Settings) -> Profile:
 
 
 def build_data_provider(
-    settings: Settings, profile: Profile, *, control: HostBook, limits: HttpLimits | None = None
+    settings: Settings,
+    profile: Profile,
+    *,
+    control: PoliteBook,
+    limits: HttpLimits | None = None,
+    bodies: Bodies | None = None,
 ) -> Provider:
     """The source of users, posts and single works; close it after use.
 
     Raises:
         ProviderUnsupportedError: This release cannot read from it.
     """
-    supplies = Supplies(settings=settings, profile=profile, control=control, limits=limits)
+    supplies = Supplies(
+        settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
+    )
     return _build(data_provider_name(settings), supplies)
 
 
 def build_music_provider(
-    settings: Settings, profile: Profile, *, control: HostBook, limits: HttpLimits | None = None
+    settings: Settings,
+    profile: Profile,
+    *,
+    control: PoliteBook,
+    limits: HttpLimits | None = None,
+    bodies: Bodies | None = None,
 ) -> Provider:
     """The source of music scans, with a client of its own; close it after use.
 
     Raises:
         ProviderUnsupportedError: This release cannot read from it.
     """
-    supplies = Supplies(settings=settings, profile=profile, control=control, limits=limits)
+    supplies = Supplies(
+        settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
+    )
     return _build(music_provider_name(settings), supplies)
 
 
 def build_chart_provider(
-    settings: Settings, profile: Profile, *, control: HostBook, limits: HttpLimits | None = None
+    settings: Settings,
+    profile: Profile,
+    *,
+    control: PoliteBook,
+    limits: HttpLimits | None = None,
+    bodies: Bodies | None = None,
 ) -> ChartProvider:
     """The source of chart history, at the chart's own rate; close it after use.
 
@@ -152,7 +172,11 @@ def build_chart_provider(
             f"the source {name!r} brings no chart", hint="set DATA_PROVIDER=vidplat-public"
         )
     supplies = Supplies(
-        settings=settings, profile=profile.for_chart(), control=control, limits=limits
+        settings=settings,
+        profile=profile.for_chart(),
+        control=control,
+        limits=limits,
+        bodies=bodies,
     )
     return ChartPublic(supplies.guest())
 

@@ -199,16 +199,22 @@ class ChartPublic:
         self, ask: Ask, entity_id: str, parse: Callable[[bytes, ChartSeen], T]
     ) -> Reading[T]:
         with open_trail() as trail:
-            answer = await self._client.fetch(ask)
-        refuse_chart_answer(answer)
-        seen = ChartSeen(surface=answer.surface, observed_at=answer.fetched_at, words=self._words)
+            async with self._client.circuit(ask):
+                answer = await self._client.fetch(ask)
+                refuse_chart_answer(answer)
+                value = parse(
+                    answer.body,
+                    ChartSeen(
+                        surface=answer.surface, observed_at=answer.fetched_at, words=self._words
+                    ),
+                )
         return Reading(
             surface=ask.surface,
             entity_id=entity_id,
-            value=parse(answer.body, seen),
+            value=value,
             payload=answer.body,
             content_type=answer.content_type,
-            http_status=answer.status,
+            http_status=answer.wire_status,
             source_path=answer.path,
             fetched_at=answer.fetched_at,
             request_count=trail.request_count,

@@ -7,24 +7,38 @@ from dataclasses import dataclass
 
 from pipelines.settings import Settings
 from pipelines.upstream.http import GuestClient, HttpLimits
-from pipelines.upstream.politeness import HostBook, Turns
+from pipelines.upstream.manners import Manners, PoliteBook, build_manners
+from pipelines.upstream.memory import Bodies
+from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplies:
-    """The means of one process. Nothing is open until a source asks for it."""
+    """The means of one process. Nothing is open until a source asks for it. `bodies` are those of
+    the archive; without them nothing is asked conditionally.
+    """
 
     settings: Settings
     profile: Profile
-    control: HostBook
+    control: PoliteBook
     limits: HttpLimits | None = None
+    bodies: Bodies | None = None
 
     def turns(self) -> Turns:
         """Turns at the platform's hosts."""
         budget = self.settings.daily_request_budget
         return Turns(self.control, self.profile.rate, daily_budget=budget)
 
+    def manners(self) -> Manners:
+        """Circuits, memory and robots decisions, shared with all processes."""
+        return build_manners(
+            self.profile,
+            self.control,
+            is_robots_obeyed=self.settings.robots == "obey",
+            bodies=self.bodies,
+        )
+
     def guest(self) -> GuestClient:
         """A guest's client of its own; whoever asks for it closes it."""
-        return GuestClient(self.profile, self.turns(), limits=self.limits)
+        return GuestClient(self.profile, self.turns(), limits=self.limits, manners=self.manners())

@@ -183,7 +183,8 @@ class VidplatPublic:
             ends_at=lambda target: self._surfaces.ends_at(target) or self._is_named(target),
         )
         try:
-            answer = await self._client.fetch(ask)
+            async with self._client.circuit(ask):
+                answer = await self._client.fetch(ask)
         except SubstitutionError as error:
             raise InvalidMusicInputError(
                 "the short link leads off the platform", hint=_GIVE

@@ -22,7 +22,7 @@ from pipelines.domain.errors import (
 )
 from pipelines.domain.records import UnavailableVideo, VideoDetail
 from pipelines.settings import Settings
-from pipelines.upstream.politeness import HostBook
+from pipelines.upstream.manners import PoliteBook
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.providers import build_music_provider, supported_music_providers
 from pipelines.upstream.providers.vidplat_public import VidplatPublic
@@ -223,7 +223,7 @@ async def test_page_shell_is_named_when_there_is_no_second_source(play: Any) -> 
         await provider.fetch_author_page(SEC, 0)
 
 
-class _NoBook(HostBook):
+class _NoBook(PoliteBook):
     """Nothing is asked of it while a provider is built."""
 
 
