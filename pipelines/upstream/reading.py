@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from pipelines.domain.errors import UpstreamError
+
 PARSER_VERSION = "vidplat-2"
 """Raised whenever a parser reads the same payload differently."""
 
@@ -11,7 +13,8 @@ PARSER_VERSION = "vidplat-2"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading[T]:
     """One successful look at one surface. `payload` is the body that `value` was read from;
-    `request_count` includes repeats, redirects and the source that gave nothing.
+    `request_count` includes repeats, redirects and the source that gave nothing. `instead_of`: the
+    source refused and demo data stands in for its answer, to be shown as such and never kept.
     """
 
     surface: str
@@ -24,6 +27,7 @@ class Reading[T]:
     fetched_at: datetime
     request_count: int
     parser_version: str
+    instead_of: UpstreamError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
