@@ -128,20 +128,30 @@ def read_good_bodies(engine: Engine, surfaces: Iterable[str]) -> dict[str, bytes
 
 
 def read_known_ids(engine: Engine) -> dict[str, str | None]:
-    """The newest music id, work, account, hashtag, short link and title that were observed."""
+    """The newest music id, work, account, hashtag, short link and title that were observed; where
+    there is none, what a probe that worked was about.
+    """
     found = engine.rows(
         """
+        with asked as (
+            select surface, arg_max(entity_id, observed_at) as entity_id
+            from marts.surface_health where outcome = 'works' group by surface
+        )
         select
-            (select arg_max(music_id, observed_at) from raw.tracks) as music_id,
-            (select arg_max(title, observed_at) from raw.tracks) as term,
-            (select arg_max(sec_uid, observed_at) from raw.videos where sec_uid is not null)
-                as sec_uid,
-            (select arg_max(aweme_id, observed_at) from raw.videos where statistics_complete)
-                as aweme_id,
-            (select arg_max(hashtag_ids[1], observed_at) from raw.videos
-                where len(hashtag_ids) > 0) as ch_id,
-            (select arg_max(entity_id, observed_at) from raw.captures
-                where surface = 'short_link' and outcome = 'ok') as link
+            coalesce((select arg_max(music_id, observed_at) from raw.tracks),
+                (select entity_id from asked where surface = 'music_info')) as music_id,
+            coalesce((select arg_max(title, observed_at) from raw.tracks),
+                (select entity_id from asked where surface = 'search_stream')) as term,
+            coalesce((select arg_max(sec_uid, observed_at) from raw.videos),
+                (select entity_id from asked where surface = 'user_info')) as sec_uid,
+            coalesce(
+                (select arg_max(aweme_id, observed_at) from raw.videos where statistics_complete),
+                (select entity_id from asked where surface = 'video_page')) as aweme_id,
+            coalesce((select arg_max(hashtag_ids[1], observed_at) from raw.videos),
+                (select entity_id from asked where surface = 'hashtag_info')) as ch_id,
+            coalesce((select arg_max(entity_id, observed_at) from raw.captures
+                    where surface = 'short_link' and outcome = 'ok'),
+                (select entity_id from asked where surface = 'short_link')) as link
         """
     )
     return {name: None if value is None else str(value) for name, value in found[0].items()}
@@ -157,10 +167,9 @@ def _row(health: SurfaceHealth, report_id: str) -> Row:
 
 
 def _health(row: Mapping[str, Any]) -> SurfaceHealth:
-    return SurfaceHealth(
-        **{name: row[name] for name in _FIELDS},
-        **{name: tuple(row[name] or ()) for name in _LISTS},
-    )
+    values: Row = {name: row[name] for name in _FIELDS}
+    values |= {name: tuple(row[name] or ()) for name in _LISTS}
+    return SurfaceHealth(**values)
 
 
 def _bytes(value: Any) -> bytes:

@@ -45,6 +45,30 @@ class SurfaceUse:
     other: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An endpoint of the interface: its name there, and in two words."""
+
+    name: str
+    short: str
+
+
+ENDPOINTS: Mapping[int, Endpoint] = {
+    1: Endpoint("get_sec_user_id", "account id"),
+    2: Endpoint("handler_user_profile", "profile"),
+    3: Endpoint("fetch_user_post_videos", "posts"),
+    4: Endpoint("fetch_user_metrics", "metrics"),
+    5: Endpoint("fetch_music_hot_videos", "hot videos"),
+    6: Endpoint("fetch_music_hot_videos_batch", "batch"),
+    7: Endpoint("music_collection_jobs", "jobs"),
+    9: Endpoint("discover_music_related_videos", "related videos"),
+    10: Endpoint("web/fetch_multi_video", "up to 50 videos"),
+    11: Endpoint("app/v3/fetch_multi_video", "up to 10 videos"),
+    12: Endpoint("fetch_music_video_list", "videos of a track"),
+    13: Endpoint("fetch_hashtag_video_list", "videos of a hashtag"),
+    16: Endpoint("top500/history", "chart history"),
+}
+"""The endpoints that read the platform. 8 reads jobs alone; 14 and 15 never read anything."""
 _SCANS = (5, 6, 7, 9)
 USES: Mapping[str, SurfaceUse] = {
     "music_info": SurfaceUse(label="a track's own data", endpoints=(*_SCANS, 12)),
@@ -68,7 +92,13 @@ USES: Mapping[str, SurfaceUse] = {
     "hashtag_list": SurfaceUse(label="works under a hashtag", endpoints=(5, 6, 7, 13)),
     "search_stream": SurfaceUse(label="guest search, first screen", endpoints=_SCANS),
     "chart_issues": SurfaceUse(label="the chart's issues", endpoints=(16,)),
-    "chart_songs": SurfaceUse(label="the chart's songs", endpoints=(16,)),
+    "chart_songs": SurfaceUse(label="the chart's songs", endpoints=(16,), other="chart_latest"),
+    "chart_latest": SurfaceUse(
+        label="the chart's latest issue", endpoints=(16,), other="chart_songs"
+    ),
+    "chart_html": SurfaceUse(
+        label="the chart's latest issue, page", endpoints=(16,), other="chart_songs"
+    ),
 }
 """Every surface that is probed, in the order in which it is shown."""
 
@@ -126,6 +156,8 @@ _ADVICE: Mapping[str, str] = {
     "upstream_region_blocked": "run this from a network in the platform's own region",
     "upstream_substitution": "try another id; if all are swapped, the platform misleads guests",
     "upstream_structure_changed": "the parser must learn the new keys: report the list of keys",
+    "server_fault": "wait: it is the platform's own servers that fail",
+    "moved": "the surface may have moved: report its status; the path stands in the profile",
     "upstream_unreachable": "check the network, the name look-up and the profile's hosts",
     "upstream_budget_spent": "wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
     "upstream_circuit_open": "wait: after failures in a row the surface is left alone for a while",
@@ -134,8 +166,26 @@ _ADVICE: Mapping[str, str] = {
     "provider_unsupported": "this release does not read it",
     "unknown_id": _SET,
     "nothing_to_ask": _SET,
+    "empty_list": "try another id; if all lists are empty, the platform withholds them for now",
+    "no_connection": "check the network, the name look-up and the profile's hosts",
+    "data_home_unfit": "first mend the data home, then look again",
+    "stores_unfit": "first mend the stores: without them nobody knows whose turn it is",
     "time_is_up": "run again when the platform is quicker, or one surface alone: --surface NAME",
 }
+REASONS: Mapping[str, str] = {
+    "nothing_to_ask": "nothing to ask about: no id is known",
+    "time_is_up": "the time of the report was up",
+    "no_connection": "the host takes no connection",
+    "no_answer": "no answer in time",
+    "unknown_id": "the platform knows no such id",
+    "empty_list": "the list has no entries",
+    "empty_ambiguous": "no result, and nothing says why",
+    "keys_went": "it can be read, but keys that every good answer had are gone",
+    "canary_unavailable": "it answers; the work asked about is not shown any more",
+    "data_home_unfit": "the data home is not fit",
+    "stores_unfit": "the stores are not fit",
+}
+"""Our own words for a reason; the platform's are shown as they came."""
 SETTINGS: Mapping[str, str] = {
     "music_info": "CANARY_MUSIC_ID",
     "music_list": "CANARY_MUSIC_ID",
@@ -158,6 +208,8 @@ def advice_for(health: SurfaceHealth) -> str | None:
     if health.outcome == "works":
         return None
     words = _ADVICE.get(health.reason or "") or _ADVICE.get(health.error_type or "")
-    if words is None and health.outcome == "changed":
-        words = _ADVICE[_CHANGED]
+    if health.outcome == "changed":
+        words = _ADVICE["moved" if (health.reason or "").startswith("status ") else _CHANGED]
+    if health.outcome == "unreachable" and health.http_status is not None:
+        words = _ADVICE["server_fault"]
     return words and words.format(setting=SETTINGS.get(health.surface, "CANARY_…"))

@@ -5,12 +5,15 @@ Here: composition only. Never call it on the event loop: every call waits for a 
 
 import time
 
+from sqlalchemy import select
+
 from warehouse.control.capturing import CapturingRows
 from warehouse.control.circuits import CircuitRows
 from warehouse.control.database import Clock, Database, connect
 from warehouse.control.hosts import HostRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
+from warehouse.control.schema import MARKS
 from warehouse.control.shared import SharedRows
 from warehouse.control.visits import VisitRows
 
@@ -21,6 +24,12 @@ class ControlStore(JobRows, HostRows, CircuitRows, CapturingRows, VisitRows, Sha
     def __init__(self, database: Database, *, world: str) -> None:
         super().__init__(database)
         self.world = world
+
+    def schema_version(self) -> int:
+        """Number of the newest migration in force."""
+        query = select(MARKS.c.value).where(MARKS.c.name == "schema_version")
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,0 +1,70 @@
+"""A report as a document: the same for `sametrack doctor --json`, the API and the orchestrator."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from pipelines.doctor.findings import Finding
+from pipelines.domain.documents import Document, to_time
+from pipelines.domain.health import (
+    ENDPOINTS,
+    OUTCOME_WORDS,
+    REASONS,
+    USES,
+    SurfaceHealth,
+    advice_for,
+    endpoints_hurt,
+)
+
+MOST_KEYS = 40  # of one list of keys; the rest is counted
+
+
+def to_surface_documents(
+    found: Iterable[SurfaceHealth], *, last_worked: Mapping[str, datetime]
+) -> list[Document]:
+    """One document per surface: what became of it, who suffers, what to do."""
+    chosen = list(found)
+    hurt = endpoints_hurt(chosen)
+    return [_surface(health, hurt.get(health.surface, ()), last_worked) for health in chosen]
+
+
+def to_finding_documents(findings: Sequence[Finding]) -> list[Document]:
+    """One document per thing on this machine."""
+    return [asdict(finding) for finding in findings]
+
+
+def _surface(
+    health: SurfaceHealth, hurt: tuple[int, ...], last_worked: Mapping[str, datetime]
+) -> Document:
+    use = USES[health.surface]
+    worked_at = health.observed_at if health.outcome == "works" else None
+    return {
+        "surface": health.surface,
+        "label": use.label,
+        "outcome": health.outcome,
+        "words": OUTCOME_WORDS[health.outcome],
+        "error_type": health.error_type,
+        "reason": health.reason,
+        "reason_words": REASONS.get(health.reason or "", health.reason),
+        "http_status": health.http_status,
+        "request_count": health.request_count,
+        "duration_ms": health.duration_ms,
+        "entity_id": health.entity_id,
+        "keys_came": _keys(health.came),
+        "keys_went": _keys(health.went),
+        "observed_at": to_time(health.observed_at),
+        "last_worked_at": to_time(worked_at or last_worked.get(health.surface)),
+        "used_by": _endpoints(use.endpoints),
+        "suffering": _endpoints(hurt),
+        "read_instead": use.other if health.is_broken and not hurt else None,
+        "advice": advice_for(health),
+    }
+
+
+def _keys(paths: Sequence[str]) -> list[str]:
+    return list(paths[:MOST_KEYS])
+
+
+def _endpoints(numbers: Iterable[int]) -> list[dict[str, Any]]:
+    return [{"number": number, **asdict(ENDPOINTS[number])} for number in numbers]

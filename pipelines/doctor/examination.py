@@ -1,0 +1,200 @@
+"""One examination: the machine and the stores first, then every surface, then what is kept of it.
+
+It runs in a thread of its own with its own loop; whoever shows it looks at `findings` and
+`surfaces` while it goes. Nothing here knows a terminal or HTTP.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pipelines.doctor.asking import Watch
+from pipelines.doctor.documents import to_finding_documents, to_surface_documents
+from pipelines.doctor.findings import Finding, Verdict, judge
+from pipelines.doctor.machine import check_sandbox, check_workers
+from pipelines.doctor.rounds import ask_and_keep
+from pipelines.doctor.stores import Warehouse, check_control, check_warehouse, open_home_of
+from pipelines.doctor.threads import within
+from pipelines.domain.documents import Document
+from pipelines.domain.errors import SametrackError, UnreachableError
+from pipelines.domain.health import SurfaceHealth
+from pipelines.settings import Settings
+from pipelines.upstream.profiles import Profile
+from warehouse.control import ControlStore
+from warehouse.health import read_last_worked
+from warehouse.home import Home
+
+LOOK_S = 12.0
+"""So long may one look at this machine take."""
+
+ORDER = (
+    "python", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
+    "worker", "api", "dagster", "dagster ui", "stand-in platform",
+)  # fmt: skip
+
+type Look = Callable[[], Finding]
+type State = SurfaceHealth | str
+"""What became of a surface, or `waiting`, or `asking`."""
+
+
+@dataclass(slots=True)
+class Examination:
+    """What is looked at, and what was found until now.
+
+    Attributes:
+        settings: What is chosen.
+        profile: The platform; None when none is chosen.
+        looks: Looks at this machine, by what they look at.
+        surfaces: The surfaces to be asked, and what became of them.
+        findings: What was found on this machine, in the order in which it was found.
+    """
+
+    settings: Settings
+    profile: Profile | None
+    looks: Sequence[tuple[str, Look]]
+    surfaces: dict[str, State] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    last_worked: dict[str, datetime] = field(default_factory=dict)
+    fault: BaseException | None = None
+
+    def run(self) -> None:
+        """Look and ask, to the end; never raises. Blocking."""
+        try:
+            with ExitStack() as stack:
+                asyncio.run(self._run(stack))
+        except BaseException as fault:  # noqa: BLE001  # told by whoever shows the examination
+            self.fault = fault
+
+    def end(self) -> None:
+        """Settle what has not answered until now; called when the time of the report is up."""
+        found = {finding.name for finding in self.findings}
+        for name, _ in self.looks:
+            if name not in found:
+                self.findings.append(Finding(name, "warn", "gave no answer in time"))
+        for surface, state in list(self.surfaces.items()):
+            if not isinstance(state, SurfaceHealth):
+                self.surfaces[surface] = _out_of_time(surface, was_asked=state == "asking")
+
+    def to_document(self, took_s: float) -> Document:
+        """The whole report."""
+        verdict = self.verdict()
+        return {
+            "profile": None if self.profile is None else self.profile.name,
+            "is_demo_data": self.profile is not None and self.profile.is_demo,
+            "exit_code": verdict.exit_code,
+            "verdict": verdict.sentence,
+            "took_s": round(took_s, 1),
+            "machine": to_finding_documents(sorted(self.findings, key=_place)),
+            "surfaces": to_surface_documents(self.health(), last_worked=self.last_worked),
+        }
+
+    def health(self) -> list[SurfaceHealth]:
+        """What became of the surfaces that have been settled."""
+        return [state for state in self.surfaces.values() if isinstance(state, SurfaceHealth)]
+
+    def verdict(self) -> Verdict:
+        """What it comes to, as far as it has gone."""
+        return judge(
+            list(self.findings),
+            self.health(),
+            is_chosen=self.profile is not None,
+            wants_surfaces=bool(self.surfaces),
+        )
+
+    async def _run(self, stack: ExitStack) -> None:
+        async with asyncio.TaskGroup() as group:
+            for name, look in self.looks:
+                group.create_task(self._look(name, look))
+            if self.profile is not None:
+                group.create_task(self._examine_world(self.profile, stack))
+
+    async def _look(self, name: str, look: Look) -> None:
+        try:
+            found = await within(look, LOOK_S, name=name)
+        except TimeoutError:
+            found = Finding(name, "fail", f"no answer within {LOOK_S:.0f} s", "look at the disk")
+        except Exception as error:  # noqa: BLE001  # one look that fails is a line of the report
+            found = Finding(name, "fail", f"{type(error).__name__}: {error}")
+        self.findings.append(found)
+
+    async def _examine_world(self, profile: Profile, stack: ExitStack) -> None:
+        home = await self._opened("data home", lambda: open_home_of(self.settings, profile.name))
+        if home is None:
+            self._skip_all("data_home_unfit")
+            return
+        control, warehouse = await asyncio.gather(
+            self._opened("control store", lambda: check_control(self.settings, home, stack)),
+            self._opened("warehouse", lambda: check_warehouse(self.settings, home, stack)),
+        )
+        if control is not None:
+            await self._look_at_workers(control)
+        if profile.may_name_loopback and self.surfaces:
+            await self._look("stand-in platform", lambda: check_sandbox(profile.port))
+        await self._ask(profile, home, control, warehouse)
+
+    async def _opened[T](
+        self, name: str, check: Callable[[], tuple[Finding, T | None]]
+    ) -> T | None:
+        opened: list[T | None] = [None]
+
+        def look() -> Finding:
+            found, opened[0] = check()
+            return found
+
+        await self._look(name, look)
+        return opened[0]
+
+    async def _look_at_workers(self, control: ControlStore) -> None:
+        lost_after_s = self.settings.worker_lost_after_s
+        await self._look(
+            "worker", lambda: check_workers(lambda: control.live_workers(lost_after_s))
+        )
+
+    async def _ask(
+        self,
+        profile: Profile,
+        home: Home,
+        control: ControlStore | None,
+        warehouse: Warehouse | None,
+    ) -> None:
+        """Ask the surfaces. Without the control store nobody would know whose turn it is."""
+        if not self.surfaces:
+            return
+        if control is None or warehouse is None:
+            self._skip_all("stores_unfit")
+            return
+        self.last_worked = await asyncio.to_thread(read_last_worked, warehouse.engine)
+        watch = Watch(
+            asking=lambda surface: self.surfaces.update({surface: "asking"}),
+            found=lambda health: self.surfaces.update({health.surface: health}),
+        )
+        try:
+            await ask_and_keep(
+                self.settings, profile, control=control, warehouse=warehouse,
+                surfaces=list(self.surfaces), asked_by="cli", watch=watch,
+            )  # fmt: skip
+        except SametrackError as error:
+            self.findings.append(Finding(home.world, "fail", error.detail, error.hint))
+
+    def _skip_all(self, reason: str) -> None:
+        for surface in self.surfaces:
+            self.surfaces[surface] = SurfaceHealth(
+                surface=surface, outcome="not_asked", reason=reason, observed_at=datetime.now(UTC)
+            )
+
+
+def _place(finding: Finding) -> int:
+    """Where a finding stands in a report: always in the same place, however long it took."""
+    return ORDER.index(finding.name) if finding.name in ORDER else len(ORDER)
+
+
+def _out_of_time(surface: str, *, was_asked: bool) -> SurfaceHealth:
+    return SurfaceHealth(
+        surface=surface,
+        outcome="unreachable" if was_asked else "not_asked",
+        error_type=UnreachableError.type if was_asked else None,
+        reason="no_answer" if was_asked else "time_is_up",
+        observed_at=datetime.now(UTC),
+    )

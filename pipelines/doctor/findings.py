@@ -1,0 +1,79 @@
+"""What the doctor found on this machine, and what the whole report comes to. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pipelines.domain.health import SurfaceHealth
+
+State = Literal["ok", "warn", "fail"]
+
+EXIT_WELL = 0
+EXIT_MACHINE = 1
+EXIT_NOT_CHOSEN = 2
+EXIT_SURFACES = 3
+EXIT_NOT_ASKED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing on this machine. `warn`: work goes on without it; `fail`: it does not."""
+
+    name: str
+    state: State
+    says: str
+    advice: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A report in one sentence, and the exit status that it means."""
+
+    exit_code: int
+    sentence: str
+
+
+def judge(
+    findings: Sequence[Finding],
+    surfaces: Sequence[SurfaceHealth],
+    *,
+    is_chosen: bool,
+    wants_surfaces: bool = True,
+) -> Verdict:
+    """What a report comes to: the machine first, then the choice, then the platform.
+
+    Args:
+        findings: What was found on this machine.
+        surfaces: What became of each surface that was to be asked.
+        is_chosen: Whether a platform profile is chosen.
+        wants_surfaces: Whether the surfaces were to be asked at all.
+    """
+    failed = [finding.name for finding in findings if finding.state == "fail"]
+    if failed:
+        return Verdict(exit_code=EXIT_MACHINE, sentence=f"this machine: {_listed(failed)}")
+    if not is_chosen:
+        return Verdict(
+            exit_code=EXIT_NOT_CHOSEN,
+            sentence="no platform profile is chosen, so no surface was asked",
+        )
+    if not wants_surfaces:
+        return Verdict(exit_code=EXIT_WELL, sentence="this machine is fit; no surface was asked")
+    return _judge_surfaces(surfaces)
+
+
+def _judge_surfaces(surfaces: Sequence[SurfaceHealth]) -> Verdict:
+    broken = [health.surface for health in surfaces if health.is_broken]
+    if broken and all(health.outcome in {"unreachable", "not_asked"} for health in surfaces):
+        return Verdict(exit_code=EXIT_SURFACES, sentence="the platform cannot be reached")
+    if broken:
+        told = f"{len(broken)} of {len(surfaces)} surfaces do not work: {_listed(broken)}"
+        return Verdict(exit_code=EXIT_SURFACES, sentence=told)
+    unasked = [health.surface for health in surfaces if health.outcome == "not_asked"]
+    if unasked:
+        told = f"what was asked works; not asked: {_listed(unasked)}"
+        return Verdict(exit_code=EXIT_NOT_ASKED, sentence=told)
+    return Verdict(exit_code=EXIT_WELL, sentence="all well")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

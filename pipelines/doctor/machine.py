@@ -1,0 +1,121 @@
+"""Looks at this machine: one function per thing, each returns a finding and changes nothing.
+
+Not here: the stores (`stores.py`), the orchestrator (`orchestrator.py`), the platform.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from zoneinfo import ZoneInfo, available_timezones
+
+import httpx2
+
+from pipelines.doctor.findings import Finding, State
+
+LOOPBACK = "127.0.0.1"
+MEGABYTE = 1024 * 1024
+OLDEST_PYTHON = (3, 12)
+_CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_VERSION_S = 8.0
+_ANSWER_S = 3.0
+
+
+def check_python() -> Finding:
+    """Version, environment and the installed Sametrack."""
+    found = ".".join(map(str, sys.version_info[:3]))
+    says = f"{found}, Sametrack {version('sametrack')}"
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        return Finding("python", "fail", says, "use Python 3.12 or newer, then `make env`")
+    if sys.prefix == sys.base_prefix:
+        return Finding(
+            "python", "warn", f"{says}, outside of an environment of its own", "run `make env`"
+        )
+    return Finding("python", "ok", f"{says}, in {Path(sys.prefix).name}")
+
+
+def check_chromium(chosen: Path | None, *, is_needed: bool) -> Finding:
+    """The browser of `browser-public`: where it is, and which.
+
+    Args:
+        chosen: The one that the settings name.
+        is_needed: Whether the chosen source reads with it.
+    """
+    path = str(chosen) if chosen else next(filter(None, map(shutil.which, _CHROMIUMS)), None)
+    advice = "run `make setup-browser`, or set CHROMIUM_PATH"
+    missing: State = "fail" if is_needed else "warn"
+    if path is None:
+        return Finding("chromium", missing, "not found; only browser-public needs it", advice)
+    try:
+        told = subprocess.run(  # noqa: S603  # a browser of this machine, asked for its version
+            [path, "--version"], capture_output=True, text=True, timeout=_VERSION_S, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        return Finding("chromium", missing, f"does not start ({type(error).__name__})", advice)
+    return Finding("chromium", "ok", " ".join(told.split()[:2]))
+
+
+def check_disk(folder: Path, *, min_free_mb: int) -> Finding:
+    """Room for more observations below `folder`, or where it will be."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    free_mb = shutil.disk_usage(there).free // MEGABYTE
+    says = f"{free_mb:,} MB free"
+    if free_mb < min_free_mb:
+        advice = "free some space, choose another DATA_HOME, or lower MIN_FREE_DISK_MB"
+        return Finding("disk", "fail", f"{says}, {min_free_mb:,} MB are needed", advice)
+    if not os.access(there, os.W_OK):
+        return Finding("disk", "fail", "DATA_HOME cannot be written to", "check its owner")
+    return Finding("disk", "ok", f"{says} of {min_free_mb:,} MB needed")
+
+
+def check_time_zone(name: str) -> Finding:
+    """The zone of `time` in answers, and that of this machine."""
+    here = time.strftime("%Z %z")
+    if name not in available_timezones():
+        return Finding("time zone", "fail", f"{name} is unknown here", "install the package tzdata")
+    ZoneInfo(name)
+    return Finding("time zone", "ok", f"answers in {name}; this machine: {here}")
+
+
+def check_workers(live: Callable[[], Sequence[str]]) -> Finding:
+    """Whether somebody is there to run scans."""
+    workers = live()
+    if workers:
+        return Finding("worker", "ok", f"{len(workers)} alive")
+    advice = "`sametrack up` or `sametrack worker` starts one; `sametrack scan` brings its own"
+    return Finding("worker", "warn", "none is alive", advice)
+
+
+def check_port(name: str, port: int, *, setting: str, path: str) -> Finding:
+    """Whether a service of ours listens on a port, somebody else, or nobody."""
+    if not is_listening(port):
+        return Finding(name, "ok", f"port {port} is free; the service is not running")
+    try:
+        answer = httpx2.get(f"http://{LOOPBACK}:{port}{path}", timeout=_ANSWER_S, trust_env=False)
+    except httpx2.HTTPError as error:
+        says = f"port {port} is taken and gives no answer ({type(error).__name__})"
+        return Finding(name, "warn", says, f"see what listens there, or change {setting}")
+    if answer.is_success:
+        return Finding(name, "ok", f"answers on port {port}")
+    says = f"port {port} is taken by something that answers {answer.status_code}"
+    return Finding(name, "warn", says, f"see what listens there, or change {setting}")
+
+
+def check_sandbox(port: int) -> Finding:
+    """The stand-in platform, where it is the chosen one."""
+    if is_listening(port):
+        return Finding("stand-in platform", "ok", f"listens on port {port}")
+    advice = "start it: `sametrack up --sandbox`, or `sametrack sandbox` alone"
+    return Finding("stand-in platform", "warn", f"nothing listens on port {port}", advice)
+
+
+def is_listening(port: int) -> bool:
+    """True when something accepts connections on this loopback port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex((LOOPBACK, port)) == 0

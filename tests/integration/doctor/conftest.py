@@ -1,0 +1,102 @@
+"""The running stand-in platform, and a home whose stores the doctor asks over."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from pipelines.doctor.probes import PROBES
+from pipelines.doctor.rounds import ask_and_keep
+from pipelines.doctor.stores import Warehouse
+from pipelines.domain.health import SurfaceHealth
+from pipelines.settings import Settings
+from pipelines.upstream.profiles import load_profile
+from warehouse.control import ControlStore, open_control
+from warehouse.engine import Engine
+from warehouse.home import open_home
+from warehouse.lake import open_lake
+
+
+@dataclass(frozen=True)
+class Ward:
+    """A platform and the open stores of one world. `home` is the DATA_HOME."""
+
+    port: int
+    home: Path
+    control: ControlStore
+    warehouse: Warehouse
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(
+            _env_file=None,  # what the machine has set is left out
+            profile="sandbox",
+            sandbox_port=self.port,
+            data_home=self.home,
+        )
+
+    async def ask(self, *surfaces: str) -> dict[str, SurfaceHealth]:
+        """Ask these surfaces, all when none is named; what became of each."""
+        found = await ask_and_keep(
+            self.settings,
+            load_profile("sandbox", sandbox_port=self.port),
+            control=self.control,
+            warehouse=self.warehouse,
+            surfaces=surfaces or [probe.surface for probe in PROBES],
+            asked_by="cli",
+        )
+        self.warehouse.engine.refresh()
+        return {health.surface: health for health in found}
+
+    def fault(self, surface: str, kind: str, **more: object) -> None:
+        """A fault of a surface that stays until `heal`."""
+        fault = {"surface": surface, "kind": kind, "times": 0, **more}
+        httpx2.post(f"{self.world}/faults", json=fault).raise_for_status()
+
+    def heal(self) -> None:
+        """Everything works again."""
+        httpx2.delete(f"{self.world}/faults").raise_for_status()
+
+    @property
+    def world(self) -> str:
+        return f"http://127.0.0.1:{self.port}/_world"
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a platform that runs as long as the tests of a file."""
+    command = [
+        sys.executable, "-m", "pipelines.sandbox", "--seed", "31", "--size", "0.1", "--port", "0",
+        "--cache", str(tmp_path_factory.mktemp("sounds")), "--renderers", "1",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    yield int(json.loads(process.stdout.readline())["port"])
+    process.terminate()
+    process.wait(timeout=20)
+    process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def open_ward(platform: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ward]:
+    home_dir = tmp_path_factory.mktemp("home")
+    home = open_home(home_dir, "sandbox")
+    with ExitStack() as stack:
+        control = open_control(home.control_url, world="sandbox")
+        stack.enter_context(closing(control))
+        lake = open_lake(home.lake_url, world="sandbox")
+        engine = stack.enter_context(closing(Engine(lake)))
+        yield Ward(platform, home_dir, control, Warehouse(lake, engine))
+
+
+@pytest.fixture
+def ward(open_ward: Ward) -> Iterator[Ward]:
+    """The ward with no fault in force."""
+    yield open_ward
+    open_ward.heal()

@@ -1,0 +1,86 @@
+"""`sametrack doctor` as a process: exit status, words, JSON, and how long a dead platform takes."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipelines.doctor.probes import PROBES
+
+ROOT = Path(__file__).parents[3]
+
+
+def doctor(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    given = {"PROFILE": "sandbox", "DATA_HOME": str(home), "PYTHONPATH": str(ROOT), **env}
+    return subprocess.run(
+        [sys.executable, "-m", "api.cli.main", "doctor", *arguments],
+        env={**kept, **given}, cwd=home, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def unused_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=200) as server:
+        yield int(server.getsockname()[1])
+
+
+def test_all_well_is_status_0_and_one_json_document(platform: int, tmp_path: Path) -> None:
+    ended = doctor(tmp_path, "--json", SANDBOX_PORT=str(platform))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    report = json.loads(ended.stdout)
+    assert (report["exit_code"], report["verdict"]) == (0, "all well")
+    assert report["is_demo_data"] is True
+    assert [entry["surface"] for entry in report["surfaces"]] == [p.surface for p in PROBES]
+    states = {entry["name"]: entry["state"] for entry in report["machine"]}
+    assert {states[name] for name in ("python", "disk", "control store", "warehouse")} == {"ok"}
+    assert states["worker"] == "warn"
+
+
+def test_a_dead_platform_is_told_in_time_with_what_to_do(unused_port: int, tmp_path: Path) -> None:
+    began = time.monotonic()
+    ended = doctor(tmp_path, SANDBOX_PORT=str(unused_port))
+    assert time.monotonic() - began < 30
+    assert ended.returncode == 3
+    assert "unreachable" in ended.stdout
+    assert "sametrack sandbox" in ended.stdout
+    assert "the platform cannot be reached" in ended.stdout
+
+
+def test_a_platform_that_never_answers_is_told_in_time(silent_port: int, tmp_path: Path) -> None:
+    began = time.monotonic()
+    given = {"SANDBOX_PORT": str(silent_port), "CANARY_MUSIC_ID": "7300000000000000001"}
+    ended = doctor(tmp_path, "--json", "--surface", "music_info", **given)
+    assert time.monotonic() - began < 30
+    assert ended.returncode == 3
+    (told,) = json.loads(ended.stdout)["surfaces"]
+    assert (told["outcome"], told["error_type"]) == ("unreachable", "upstream_unreachable")
+
+
+def test_without_a_profile_it_looks_at_the_machine_and_says_how_to_choose(tmp_path: Path) -> None:
+    ended = doctor(tmp_path, PROFILE="")
+    assert ended.returncode == 2
+    assert "sametrack init" in ended.stdout
+    assert "python" in ended.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_surface_that_is_not_probed_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    ended = doctor(tmp_path, "--surface", "music_inf")
+    assert ended.returncode == 2
+    assert "music_info" in ended.stderr

@@ -1,0 +1,125 @@
+"""Asking the real stand-in platform: each way to say no gets its word, and what came is kept."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx2
+import pytest
+
+from pipelines.doctor.probes import PROBES
+from warehouse.health import (
+    GOOD_KEPT,
+    read_known_ids,
+    read_last_worked,
+    read_latest_health,
+    write_health,
+)
+
+FAULTS = [
+    ("music_info", "403", "refused", "upstream_forbidden", 403),
+    ("music_list", "empty", "refused", "upstream_empty", 200),
+    ("music_list", "structure", "changed", "upstream_structure_changed", 200),
+    ("video_page", "shell", "refused", "upstream_page_without_data", 200),
+    ("video_page", "captcha", "refused", "upstream_verification", 200),
+    ("video_page", "challenge", "refused", "upstream_verification", 200),
+    ("video_page", "substitution", "refused", "upstream_substitution", 200),
+    ("slides_info", "blocked", "refused", "upstream_empty", 200),
+    ("media", "403", "refused", "audio_unavailable", 403),
+    ("user_info", "structure", "changed", "upstream_structure_changed", 200),
+    ("user_posts", "reset", "unreachable", "upstream_unreachable", None),
+    ("hashtag_info", "500", "unreachable", "upstream_unreachable", 500),
+    ("hashtag_list", "429", "refused", "upstream_rate_limited", 429),
+    ("search_stream", "verify_check", "refused", "upstream_verification", 200),
+    ("search_stream", "login_2483", "refused", "upstream_login_required", 200),
+    ("search_stream", "empty_ambiguous", "refused", "upstream_empty", 200),
+    ("short_link", "region", "refused", "upstream_region_blocked", 302),
+    ("chart_issues", "text_body", "refused", "chart_unavailable", 200),
+    ("chart_songs", "wrong_id", "refused", "chart_unavailable", 200),
+]
+
+
+async def test_every_surface_of_a_healthy_platform_works(ward: Any) -> None:
+    httpx2.delete(f"{ward.world}/access-log/summary").raise_for_status()
+    found = await ward.ask()
+    assert {name: health.outcome for name, health in found.items()} == {
+        probe.surface: "works" for probe in PROBES
+    }
+    asked = httpx2.get(f"{ward.world}/access-log/summary").json()["surfaces"]
+    # a page that is withheld is asked for once more, and a sound lies behind a redirect
+    assert all(asked[name] <= 3 for name in found if name != "media")
+    assert asked["media"] <= 3
+
+
+@pytest.mark.parametrize(("surface", "kind", "outcome", "error_type", "status"), FAULTS)
+async def test_a_fault_gets_its_word(
+    ward: Any, surface: str, kind: str, outcome: str, error_type: str, status: int | None
+) -> None:
+    ward.fault(surface, kind, retry_after=0)
+    # a sound's address is learnt from a work
+    found = (await ward.ask(surface, "slides_info"))[surface]
+    assert (found.outcome, found.error_type, found.http_status) == (outcome, error_type, status)
+
+
+async def test_a_changed_shape_lists_the_keys_that_came_and_went(ward: Any) -> None:
+    await ward.ask("music_list")
+    ward.fault("music_list", "structure")
+    found = (await ward.ask("music_list"))["music_list"]
+    assert found.outcome == "changed"
+    assert {"awemes", "more"} <= set(found.came)
+    assert {"aweme_list", "has_more"} <= set(found.went)
+
+
+async def test_stable_keys_that_go_are_a_change_even_where_the_parser_does_not_mind(
+    ward: Any,
+) -> None:
+    good = (await ward.ask("hashtag_info"))["hashtag_info"]
+    richer = replace(good, key_paths=(*good.key_paths, "zz_more"))
+    for _ in range(GOOD_KEPT):
+        later = replace(richer, observed_at=datetime.now(UTC))
+        write_health(ward.warehouse.lake, [later])
+    ward.warehouse.engine.refresh()
+    found = (await ward.ask("hashtag_info"))["hashtag_info"]
+    assert (found.outcome, found.reason, found.went) == ("changed", "keys_went", ("zz_more",))
+
+
+async def test_one_withheld_work_does_not_condemn_its_surface(ward: Any) -> None:
+    first = (await ward.ask("video_page"))["video_page"]
+    ward.fault("video_page", "shell", entity=first.entity_id)
+    found = (await ward.ask("music_list", "video_page"))["video_page"]
+    assert found.outcome == "works"
+    assert found.entity_id != first.entity_id
+
+
+async def test_what_became_of_a_probe_is_kept_and_says_when_a_surface_last_worked(
+    ward: Any,
+) -> None:
+    good = (await ward.ask("user_info"))["user_info"]
+    ward.fault("user_info", "403")
+    bad = (await ward.ask("user_info"))["user_info"]
+    engine = ward.warehouse.engine
+    assert read_latest_health(engine)["user_info"] == bad
+    assert read_last_worked(engine)["user_info"] == good.observed_at
+
+
+async def test_probes_leave_no_observation_and_teach_what_to_ask_about(ward: Any) -> None:
+    await ward.ask("music_info", "music_list", "video_page", "user_info")
+    engine = ward.warehouse.engine
+    counted = engine.rows(
+        "select (select count(*) from raw.captures) + (select count(*) from raw.videos) as n"
+    )
+    assert counted[0]["n"] == 0
+    known = read_known_ids(engine)
+    assert known["music_id"]
+    assert known["sec_uid"]
+
+
+async def test_a_body_that_came_is_kept_once(ward: Any) -> None:
+    first = (await ward.ask("music_info"))["music_info"]
+    again = (await ward.ask("music_info"))["music_info"]
+    assert first.payload_sha256 == again.payload_sha256
+    stored = ward.warehouse.engine.rows(
+        "select count(*) as n from raw.payloads where sha256 = $hash",
+        {"hash": first.payload_sha256},
+    )
+    assert stored[0]["n"] == 1

@@ -1,0 +1,120 @@
+"""One examination over real stores: what is not fit becomes a finding, and time is kept."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.cli.doctor_looks import build_examination
+from pipelines.doctor.asking import Round
+from pipelines.doctor.canaries import Canaries
+from pipelines.doctor.examination import Examination
+from pipelines.doctor.findings import Finding
+from pipelines.doctor.probes import PROBES
+from pipelines.doctor.questions import Reader
+from pipelines.domain.errors import InvalidParameterError
+from pipelines.settings import Settings
+from pipelines.upstream.http import GuestClient
+from pipelines.upstream.politeness import Turns
+from pipelines.upstream.profiles import load_profile
+from warehouse.control import open_control
+from warehouse.home import open_home
+
+
+def examination(home: Path, *surfaces: str, **settings: Any) -> Examination:
+    chosen = Settings(_env_file=None, data_home=home, profile="sandbox", **settings)
+    return Examination(
+        settings=chosen,
+        profile=load_profile("sandbox", sandbox_port=chosen.sandbox_port),
+        looks=[],
+        surfaces=dict.fromkeys(surfaces, "waiting"),
+    )
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=200) as server:
+        yield int(server.getsockname()[1])
+
+
+def test_a_home_of_another_world_is_a_finding_and_nothing_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "sandbox").mkdir()
+    mark = tmp_path / "sandbox" / "world.json"
+    mark.write_text('{"world": "public", "layout_version": 1}')
+    examined = examination(tmp_path, "music_info")
+    examined.run()
+    report = examined.to_document(1.0)
+    assert [(one["name"], one["state"]) for one in report["machine"]] == [("data home", "fail")]
+    assert report["machine"][0]["advice"]
+    assert [one["reason"] for one in report["surfaces"]] == ["data_home_unfit"]
+    assert report["exit_code"] == 1
+
+
+def test_a_control_store_of_another_world_is_a_finding_and_nothing_is_asked(
+    tmp_path: Path,
+) -> None:
+    other = f"sqlite:///{tmp_path / 'other.sqlite'}"
+    open_control(other, world="public").close()
+    examined = examination(tmp_path, "music_info", control_url=other)
+    examined.run()
+    states = {finding.name: finding.state for finding in examined.findings}
+    assert (states["control store"], states["warehouse"]) == ("fail", "ok")
+    assert [health.reason for health in examined.health()] == ["stores_unfit"]
+
+
+def test_a_look_that_fails_is_a_finding(tmp_path: Path) -> None:
+    def look() -> Finding:
+        raise OSError("no such device")
+
+    examined = examination(tmp_path)
+    examined.looks = [("disk", look)]
+    examined.run()
+    found = {finding.name: finding for finding in examined.findings}
+    assert (found["disk"].state, found["disk"].says) == ("fail", "OSError: no such device")
+    assert examined.fault is None
+
+
+def test_what_has_not_answered_in_time_is_settled_at_the_end(tmp_path: Path) -> None:
+    examined = examination(tmp_path, "music_info", "user_info")
+    examined.looks = [("disk", lambda: Finding("disk", "ok", "late"))]
+    examined.surfaces["user_info"] = "asking"
+    examined.end()
+    assert [health.outcome for health in examined.health()] == ["not_asked", "unreachable"]
+    assert [finding.says for finding in examined.findings] == ["gave no answer in time"]
+    assert examined.verdict().exit_code == 3
+
+
+async def test_the_time_of_a_round_ends_every_question(tmp_path: Path, silent_port: int) -> None:
+    home = open_home(tmp_path, "sandbox")
+    profile = load_profile("sandbox", sandbox_port=silent_port)
+    control = open_control(home.control_url, world="sandbox")
+    reader = Reader(GuestClient(profile, Turns(control, profile.rate, daily_budget=100)))
+    canaries = Canaries()
+    canaries.offer("music_id", "7300000000000000001")
+    found = await Round(reader, canaries, {}, "cli").ask(PROBES, total_s=0.3)
+    await reader.aclose()
+    control.close()
+    assert [health.surface for health in found] == [probe.surface for probe in PROBES]
+    assert {health.reason for health in found} == {"time_is_up"}
+
+
+def test_the_surfaces_that_are_named_are_asked_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    assert list(build_examination(["media"], wants_surfaces=True).surfaces) == ["media"]
+    assert build_examination([], wants_surfaces=False).surfaces == {}
+    with pytest.raises(InvalidParameterError, match="no surface that is probed"):
+        build_examination(["musik"], wants_surfaces=True)
+
+
+def test_a_source_with_a_world_of_its_own_has_no_surface_to_ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATA_PROVIDER", "mock")
+    assert build_examination([], wants_surfaces=True).surfaces == {}
