@@ -54,7 +54,7 @@ class _Charts:
     async def issues(self, request: Request) -> Response:
         if request.query_params.get("rankid") != RANK_ID:
             return self._no_such(request)
-        count = self.platform.chart.calendar.count_at(self.platform.now)
+        count = self._latest(request).place + 1
         version = Version(mark=to_mark(self.platform.world.seed, "issues", count))
         return conditional(request, version, lambda: _good(request, self._index(count)))
 

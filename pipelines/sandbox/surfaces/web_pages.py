@@ -39,7 +39,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
     pages = _Desktop(platform)
     desktop, featured = (WEB,), (FEATURED,)
     return [
-        HostRoute(DETAIL, pages.detail, name="web_detail", hosts=desktop),
+        HostRoute(DETAIL, pages.detail, name="web_detail", hosts=(WEB, FEATURED)),
         HostRoute("/video/{aweme_id}", pages.work, name="web_video_page", hosts=desktop),
         HostRoute("/note/{aweme_id}", pages.work, name="web_video_page", hosts=desktop),
         HostRoute("/m/video/{aweme_id}", pages.work, name="web_video_page", hosts=featured),

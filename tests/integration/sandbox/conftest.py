@@ -1,4 +1,4 @@
-"""A stand-in platform of its own process, shared by the tests of a file."""
+"""A stand-in platform of its own process, shared by all tests of this folder."""
 
 import json
 import re
@@ -30,13 +30,23 @@ class Sandbox:
     client: httpx.Client
     world: World
 
-    def get(self, address: str, *, host: str = "share.vidplat.localhost") -> httpx.Response:
+    def get(
+        self, address: str, *, host: str = "share.vidplat.localhost", **headers: str
+    ) -> httpx.Response:
         """Ask for a path, or for an address of the platform; redirects are not followed."""
         if address.startswith("http"):
             url = httpx.URL(address)
-            assert url.host.endswith(".vidplat.localhost")
+            assert url.host.endswith((".vidplat.localhost", ".chartsrc.localhost"))
             host, address = url.host, url.raw_path.decode()
-        return self.client.get(address, headers={"host": f"{host}:{self.port}"})
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.client.get(address, headers={"host": f"{host}:{self.port}", **named})
+
+    def told(self, path: str, **query: str | int) -> Json:
+        """What the world's own door says."""
+        answer = self.client.get(f"/_world/{path}", params=query)
+        assert answer.status_code == 200, answer.text
+        found: Json = answer.json()
+        return found
 
     def works(self, **wanted: object) -> Iterator[Work]:
         """Works with these attributes, oldest first."""
@@ -92,9 +102,9 @@ def start(cache: Path, *options: str) -> tuple[subprocess.Popen[str], int]:
     return process, int(ready["port"])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A platform that runs as long as the tests of a file."""
+    """A platform that runs as long as the tests."""
     process, port = start(tmp_path_factory.mktemp("cache"))
     client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
     try:
@@ -109,8 +119,10 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def sandbox(platform: Sandbox) -> Iterator[Sandbox]:
-    """The platform with no fault in force, no cookie and an empty log."""
+    """The platform with no fault in force, no cookie, its own time and an empty log."""
     platform.client.cookies.clear()
+    offset = platform.client.get("/_world/clock").json()["offset_s"]
+    platform.client.post("/_world/clock", json={"advance_s": -offset})
     platform.client.request("DELETE", "/_world/faults")
     platform.client.request("DELETE", "/_world/access-log/summary")
     yield platform

@@ -1,0 +1,82 @@
+"""A search over a world finds works by words of caption, title and hashtag, in a stable order."""
+
+import numpy as np
+import pytest
+
+from pipelines.sandbox.directory import Directory, hashtag_id
+from pipelines.world.finding import HASHTAG_DEPTH, fold, hashtags_in
+from pipelines.world.truth import Truth
+from pipelines.world.works import State
+from pipelines.world.world import World
+
+
+@pytest.fixture(scope="module")
+def directory() -> Directory:
+    return Directory(World(31, 1.0))
+
+
+def test_a_title_finds_the_recording_its_covers_its_variants_and_its_namesakes(
+    directory: Directory,
+) -> None:
+    world = directory.world
+    track = world.tracks[6]
+    found = {str(world.works.aweme_id[row]) for row in directory.finding.ranked(_title(world, 6))}
+    relations = {
+        work.relation for work in Truth(world, track.music_id).works() if work.aweme_id in found
+    }
+    assert relations == {"same", "variant", "cover", "other_same_title"}
+
+
+def test_works_that_no_other_way_leads_to_are_found_by_their_title(directory: Directory) -> None:
+    world = directory.world
+    hidden, found = set[str](), set[str]()
+    for number, track in enumerate(world.tracks):
+        truth = Truth(world, track.music_id)
+        hidden |= truth.wanted() - truth.reachable()
+        rows = directory.finding.ranked(_title(world, number))
+        found |= {str(world.works.aweme_id[row]) for row in rows}
+    assert hidden
+    assert hidden & found
+
+
+def test_the_order_is_by_fit_and_engagement_and_always_the_same(directory: Directory) -> None:
+    title = _title(directory.world, 3)
+    rows = directory.finding.ranked(title)
+    again = Directory(directory.world).finding.ranked(f"  《{title}》 ")
+    likes = np.log10(1 + directory.world.works.digg_count[list(rows)])
+    assert rows == again
+    assert likes[:10].mean() > likes[-10:].mean()
+
+
+def test_guests_are_shown_public_works_only(directory: Directory) -> None:
+    works = directory.world.works
+    rows = directory.finding.ranked("美食")
+    assert rows
+    assert set(works.state[list(rows)].tolist()) == {int(State.PUBLIC)}
+
+
+@pytest.mark.parametrize("term", ["", "  ", "!?", "《》", "qqqqqq"])
+def test_a_term_that_fits_nothing_finds_nothing(directory: Directory, term: str) -> None:
+    assert directory.finding.ranked(term) == ()
+
+
+def test_a_hashtag_lists_the_works_that_bear_it_most_liked_first(directory: Directory) -> None:
+    works, ch_id = directory.world.works, str(hashtag_id("卡点"))
+    rows = directory.members(ch_id)
+    expected = {
+        row for row in range(len(works))
+        if works.is_listed[row] and "卡点" in hashtags_in(directory.finding.captions[row])
+    }  # fmt: skip
+    assert set(rows.tolist()) == expected
+    assert (np.diff(works.digg_count[rows]) <= 0).all()
+    assert directory.listed(ch_id) == rows[:HASHTAG_DEPTH].tolist()
+    assert directory.name_of(ch_id) == "卡点"
+    assert directory.name_of("123") is None
+
+
+def test_letters_are_compared_in_one_case_and_form() -> None:
+    assert fold("ＡＢ《C》d-é").split() == ["ab", "c", "d", "é"]
+
+
+def _title(world: World, track: int) -> str:
+    return world.title_of(world.tracks[track].score)
