@@ -1,0 +1,264 @@
+"""Every surface of the running stand-in platform is read; each of its ways to say no is named."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import pytest
+
+from pipelines.domain.errors import SametrackError, UnresolvedIdError
+from pipelines.domain.records import UnavailableVideo
+from pipelines.domain.search import SearchPlace
+from pipelines.upstream.http import GuestClient, HttpLimits
+from pipelines.upstream.politeness import Turns
+from pipelines.upstream.profiles import Profile
+from pipelines.upstream.providers.chart_public import ChartPublic
+from pipelines.upstream.providers.vidplat_public import VidplatPublic
+from pipelines.upstream.reading import Reading
+from pipelines.upstream.refusals import refusal_of
+
+LIMITS = HttpLimits(
+    connect_s=2, read_s=2, total_s=3, attempts=2, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0
+)
+LONG_S = 120.0  # longer than the client is patient
+
+
+@dataclass
+class Platform:
+    """The platform's own knowledge of itself, and its levers."""
+
+    control: httpx2.Client
+
+    def told(self, path: str) -> Any:
+        return self.control.get(f"/_world/{path}").raise_for_status().json()
+
+    def break_surface(self, surface: str, kind: str, *, times: int = 0) -> None:
+        fault = {"surface": surface, "kind": kind, "times": times, "retry_after": LONG_S}
+        self.control.post("/_world/faults", json=fault).raise_for_status()
+
+
+def _control(port: int) -> httpx2.Client:
+    host = f"share.vidplat.localhost:{port}"
+    return httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers={"Host": host})
+
+
+@pytest.fixture
+def platform(sandbox: Any) -> Iterator[Platform]:
+    with _control(sandbox.port) as control:
+        yield Platform(control)
+        control.delete("/_world/faults").raise_for_status()
+
+
+def _client(profile: Profile, book: Any) -> GuestClient:
+    turns = Turns(book, profile.rate, daily_budget=100_000, patience_s=3)
+    return GuestClient(profile, turns, limits=LIMITS)
+
+
+@pytest.fixture
+async def vidplat(sandbox: Any, book: Any) -> AsyncIterator[VidplatPublic]:
+    provider = VidplatPublic(_client(sandbox.profile, book), name="public-graph")
+    yield provider
+    await provider.aclose()
+
+
+@pytest.fixture
+async def chart(sandbox: Any, book: Any) -> AsyncIterator[ChartPublic]:
+    provider = ChartPublic(_client(sandbox.profile.for_chart(), book))
+    yield provider
+    await provider.aclose()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One of each, as the platform itself tells."""
+
+    music_id: str
+    title: str
+    ch_id: str
+    listed: list[str]
+    sec_uid: str
+    aweme_id: str
+
+
+@pytest.fixture(scope="session")
+def facts(sandbox: Any) -> Facts:
+    with _control(sandbox.port) as control:
+        told = Platform(control).told
+        track = told("tracks")["tracks"][0]
+        hashtags = told("hashtags")["hashtags"]
+        ch_id = next(one["ch_id"] for one in hashtags if not one["repeats_cursor"])
+        return Facts(
+            music_id=track["music_id"],
+            title=track["title"],
+            ch_id=ch_id,
+            listed=told(f"hashtags/{ch_id}")["listed"],
+            sec_uid=told("accounts")["accounts"][0]["sec_uid"],
+            aweme_id=told("works?state=public&limit=1")["works"][0]["aweme_id"],
+        )
+
+
+@pytest.fixture
+def asks(
+    facts: Facts, vidplat: VidplatPublic, chart: ChartPublic
+) -> dict[str, Callable[[], Awaitable[Reading[Any]]]]:
+    """A question to each surface, by its name."""
+    later = SearchPlace(cursor=15, search_id="s", backtrace="b")
+    return {
+        "video_page": lambda: vidplat.fetch_video(facts.aweme_id),
+        "music_info": lambda: vidplat.fetch_track(facts.music_id),
+        "music_list": lambda: vidplat.fetch_music_page(facts.music_id, 0),
+        "hashtag_info": lambda: vidplat.fetch_hashtag(facts.ch_id),
+        "hashtag_list": lambda: vidplat.fetch_hashtag_page(facts.ch_id, 0),
+        "user_info": lambda: vidplat.fetch_account(facts.sec_uid),
+        "user_posts": lambda: vidplat.fetch_author_page(facts.sec_uid, 0),
+        "search_stream": lambda: vidplat.fetch_search_page(facts.title, SearchPlace()),
+        "search_single": lambda: vidplat.fetch_search_page(facts.title, later),
+        "chart_issues": chart.fetch_issues,
+        "chart_songs": lambda: chart.fetch_songs(None, 1),
+    }
+
+
+async def _said(ask: Awaitable[Reading[Any]]) -> str:
+    """The surface that gave records, or the row of the refusal."""
+    try:
+        reading = await ask
+    except SametrackError as error:
+        row = refusal_of(error)
+        return row.name if row else error.type
+    return "unavailable" if isinstance(reading.value, UnavailableVideo) else reading.surface
+
+
+SAID = [
+    ("video_page", "empty", "slides_info"),
+    ("video_page", "blocked", "slides_info"),
+    ("video_page", "shell", "slides_info"),
+    ("video_page", "challenge", "script_challenge"),
+    ("video_page", "captcha", "captcha_page"),
+    ("video_page", "403", "forbidden"),
+    ("video_page", "429", "rate_limited"),
+    ("video_page", "500", "unreachable"),
+    ("video_page", "reset", "unreachable"),
+    ("video_page", "region", "region_redirect"),
+    ("video_page", "overseas", "is_oversea"),
+    ("video_page", "gone", "unavailable"),
+    ("video_page", "verify_redirect", "verify_redirect"),
+    ("video_page", "substitution", "another_item"),
+    ("video_page", "structure", "slides_info"),
+    ("music_info", "substitution", "another_item"),
+    ("music_info", "structure", "structure"),
+    ("music_list", "structure", "structure"),
+    ("music_list", "empty", "empty_body"),
+    ("hashtag_info", "substitution", "another_item"),
+    ("hashtag_info", "structure", "structure"),
+    ("hashtag_info", "blocked", "blocked"),
+    ("hashtag_list", "structure", "structure"),
+    ("hashtag_list", "empty_but_more", "hashtag_list"),
+    ("user_info", "substitution", "another_item"),
+    ("user_info", "structure", "structure"),
+    ("user_info", "empty", "user_page"),
+    ("user_posts", "empty", "user_page"),
+    ("search_stream", "verify_check", "verify_check"),
+    ("search_stream", "verify_then_healthy", "search_stream"),
+    ("search_stream", "login_2483", "login_code"),
+    ("search_stream", "nil", "search_stream"),
+    ("search_stream", "empty_ambiguous", "search_stream"),
+    ("search_stream", "structure", "structure"),
+    ("search_stream", "empty", "empty_body"),
+    ("search_single", "verify_check", "verify_check"),
+    ("search_single", "login_2483", "login_code"),
+    ("search_single", "structure", "structure"),
+    ("chart_issues", "text_body", "chart_denied"),
+    ("chart_issues", "wrong_id", "chart_wrong_id"),
+    ("chart_issues", "chart_status", "chart_status"),
+    ("chart_issues", "chart_errcode", "chart_errcode"),
+    ("chart_issues", "timestamp_only", "chart_no_such"),
+    ("chart_issues", "cold_edge", "chart_empty"),
+    ("chart_issues", "res_tag", "chart_issues"),
+    ("chart_issues", "empty", "chart_http"),
+    ("chart_issues", "403", "forbidden"),
+    ("chart_issues", "structure", "structure"),
+    ("chart_songs", "text_body", "chart_latest"),
+    ("chart_songs", "cold_edge", "chart_latest"),
+    ("chart_songs", "timestamp_only", "chart_latest"),
+    ("chart_songs", "res_tag", "chart_songs"),
+    ("chart_songs", "structure", "structure"),
+]
+
+
+@pytest.mark.parametrize(("surface", "kind", "said"), SAID)
+async def test_platform_says_no_and_is_understood(
+    surface: str, kind: str, said: str, asks: Any, platform: Platform
+) -> None:
+    platform.break_surface(surface, kind)
+    assert await _said(asks[surface]()) == said
+
+
+async def test_hashtag_is_walked_to_its_end(vidplat: VidplatPublic, facts: Facts) -> None:
+    hashtag = (await vidplat.fetch_hashtag(facts.ch_id)).value
+    assert hashtag.name
+    seen: list[str] = []
+    cursor, has_more = 0, True
+    while has_more:
+        page = (await vidplat.fetch_hashtag_page(facts.ch_id, cursor)).value
+        seen += [video.aweme_id for video in page.videos]
+        cursor, has_more = page.cursor or 0, bool(page.has_more)
+    assert seen == facts.listed
+
+
+async def test_hashtag_that_tells_the_current_cursor_stalls(
+    vidplat: VidplatPublic, platform: Platform, facts: Facts
+) -> None:
+    platform.break_surface("hashtag_list", "stalled_cursor")
+    assert (await vidplat.fetch_hashtag_page(facts.ch_id, 20)).value.cursor == 20
+
+
+async def test_unknown_hashtag_is_the_callers_mistake(vidplat: VidplatPublic) -> None:
+    with pytest.raises(UnresolvedIdError):
+        await vidplat.fetch_hashtag("99999999")
+
+
+async def test_search_is_walked_from_the_framed_screen_to_its_end(
+    vidplat: VidplatPublic, platform: Platform, facts: Facts
+) -> None:
+    found = platform.told(f"search?term={facts.title}")["aweme_ids"]
+    seen: list[str] = []
+    surfaces: list[str] = []
+    place, has_more = SearchPlace(), True
+    while has_more:
+        reading = await vidplat.fetch_search_page(facts.title, place)
+        seen += [video.aweme_id for video in reading.value.videos]
+        surfaces.append(reading.surface)
+        place, has_more = reading.value.next_place, bool(reading.value.has_more)
+    assert (seen, surfaces[0]) == (found, "search_stream")
+    assert set(surfaces[1:]) == {"search_single"}
+
+
+async def test_songs_are_those_of_the_issue_in_every_form(
+    chart: ChartPublic, platform: Platform
+) -> None:
+    issues = (await chart.fetch_issues()).value
+    oldest = [issue for issue in issues.issues if issue.chart_date][-1]
+    usual = (await chart.fetch_songs(oldest.volid, 1)).value
+    platform.break_surface("chart_songs", "text_body")
+    other = await chart.fetch_songs(oldest.volid, 1)
+    assert other.surface == "chart_html_old"
+    assert [song.title for song in other.value.songs] == [s.title for s in usual.songs[:30]]
+    assert {usual.chart_date, other.value.chart_date} <= {oldest.chart_date, None}
+
+
+async def test_latest_songs_come_from_the_page_when_all_else_fails(
+    chart: ChartPublic, platform: Platform
+) -> None:
+    issues = (await chart.fetch_issues()).value
+    usual = (await chart.fetch_songs(issues.latest_volid, 1)).value
+    for surface in ("chart_songs", "chart_latest"):
+        platform.break_surface(surface, "text_body")
+    other = await chart.fetch_songs(issues.latest_volid, 1)
+    assert (other.surface, other.value.chart_date) == ("chart_html", usual.chart_date)
+    assert [song.title for song in other.value.songs] == [s.title for s in usual.songs[:22]]
+
+
+async def test_chart_that_fails_in_every_form_is_named(asks: Any, platform: Platform) -> None:
+    platform.break_surface("*", "text_body")
+    assert await _said(asks["chart_songs"]()) == "chart_denied"
