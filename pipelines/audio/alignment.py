@@ -6,6 +6,7 @@ the blocks and measuring their distances. Not here: limits, scores, verdicts.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class Alignment:
 class _Energy:
     """Sums of squares before each frame (frames + 1) and 1 / norm of the window ending there."""
 
-    before: NDArray[np.float64]
+    before: NDArray[np.float32]
     inverse_norm: NDArray[np.float32]
 
 
@@ -83,17 +84,12 @@ def align(
     window = min(round(window_s / HOP_S), shorter)
     if window * HOP_S < least_window_s:
         return Alignment(local=None, whole=None)
-    energies = (
-        _energy(reference.chroma, window),
-        _energy(reference.mfcc, window),
-        _energy(candidate.chroma, window),
-        _energy(candidate.mfcc, window),
-    )
+    energies = (*_energies(reference, window), *_energies(candidate, window))
     (_, row, column), (whole, whole_row, whole_column) = best_alignment(
         _products(reference.chroma, candidate.chroma),
         _products(reference.mfcc, candidate.mfcc),
         _quartet([energy.inverse_norm for energy in energies]),
-        _quartet([energy.before.astype(np.float32) for energy in energies]),
+        _quartet([energy.before for energy in energies]),
         window,
         math.ceil(least_overlap_s / HOP_S),
     )
@@ -123,6 +119,12 @@ def _quartet(vectors: list[NDArray[np.float32]]) -> Quartet:
     return first, second, third, fourth
 
 
+@lru_cache(maxsize=64)
+def _energies(sound: Centred, window: int) -> tuple[_Energy, _Energy]:
+    """Of chroma and MFCC; kept for a while, because sounds meet several others."""
+    return _energy(sound.chroma, window), _energy(sound.mfcc, window)
+
+
 def _energy(values: NDArray[np.float32], window: int) -> _Energy:
     before = np.zeros(len(values) + 1)
     np.cumsum(np.square(values).sum(axis=1), out=before[1:])
@@ -130,7 +132,7 @@ def _energy(values: NDArray[np.float32], window: int) -> _Energy:
     inside = before[window:] - before[:-window]
     heard = inside > _LEAST_ENERGY * window
     inverse[window - 1 :][heard] = 1 / np.sqrt(inside[heard])
-    return _Energy(before, inverse)
+    return _Energy(before.astype(np.float32), inverse)
 
 
 def _block(

@@ -27,26 +27,22 @@ def tonal_balance(match: Match) -> float:
     About 1 or more for the same recording, whatever lies over it, and for a shared voice that one
     of the sounds carries alone; 0 to 0.7 where both sounds have tones of their own.
     """
-    pairs = matching_peaks(
-        match.reference.frames,
-        match.reference.hertz,
-        match.candidate.frames,
-        match.candidate.hertz,
-        match.lag,
-        TOLERANCE_HZ,
-    )
-    heard = match.candidate.frames
-    if len(pairs) == 0 or len(heard) == 0:
+    heard = match.candidate
+    if len(heard.frames) == 0:
         return 1.0
-    ends = (heard[0] + match.lag, heard[-1] + match.lag + 1)
-    inside = slice(*np.searchsorted(match.reference.frames, ends))
-    return max(
-        _balance(_steady(match.candidate), _hits(len(heard), pairs[:, 1])),
-        _balance(
-            _steady(match.reference)[inside],
-            _hits(len(match.reference.frames), pairs[:, 0])[inside],
-        ),
+    reference = _between(match.reference, heard.frames[0] + match.lag, heard.frames[-1] + match.lag)
+    pairs = matching_peaks(
+        reference.frames, reference.hertz, heard.frames, heard.hertz, match.lag, TOLERANCE_HZ
     )
+    return max(
+        _balance(_steady(heard), _hits(len(heard.frames), pairs[:, 1])),
+        _balance(_steady(reference), _hits(len(reference.frames), pairs[:, 0])),
+    )
+
+
+def _between(peaks: Peaks, first: int, last: int) -> Peaks:
+    inside = slice(*np.searchsorted(peaks.frames, (first, last + 1)))
+    return Peaks(peaks.frames[inside], peaks.hertz[inside], peaks.phases[inside])
 
 
 def _balance(is_steady: NDArray[np.bool_], is_hit: NDArray[np.bool_]) -> float:
