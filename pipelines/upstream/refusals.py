@@ -34,7 +34,7 @@ class Policy(StrEnum):
 
     ONCE_MORE = "once_more"  # the same again, with the cookies set meanwhile
     OTHER_SOURCE = "other_source"  # where another surface answers the same question
-    BACK_OFF = "back_off"  # ask this surface less
+    BACK_OFF = "back_off"  # leave the surface alone after a burst of these
     STOP = "stop"  # no more of this surface in this job; for search, no other term either
     OPEN_CIRCUIT = "open_circuit"  # nobody asks this surface until a probe succeeds
     WAIT = "wait_as_told"
@@ -48,7 +48,7 @@ class Policy(StrEnum):
 
 _P = Policy
 _WITHHELD = (_P.ONCE_MORE, _P.OTHER_SOURCE, _P.BACK_OFF)
-_CHART = (_P.ONCE_MORE, _P.OTHER_SOURCE)
+_DEMANDED = (_P.STOP, _P.OPEN_CIRCUIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +81,21 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("filtered_detail", "works", "a null detail beside a filter detail with a reason", None, None, (_P.FILTER_LIST,)),
     Refusal("deleted_work", "works", "a work whose own status says that it is deleted", None, "status_deleted", (_P.FILTER_LIST,)),
     Refusal("gone_redirect", "works", "a redirect to the page for works now gone, naming an unrelated one", None, None, (_P.FILTER_LIST,)),
-    Refusal("empty_detail", "works", "a null detail, and nothing says why", EmptyAnswerError, "empty_detail", (_P.OTHER_SOURCE, _P.BACK_OFF)),
+    Refusal("empty_detail", "works", "a null detail, and nothing says why", EmptyAnswerError, "empty_detail", (_P.OTHER_SOURCE,)),
     # The surface gives nothing.
     Refusal("empty_body", "pages", "200 with an empty body", EmptyAnswerError, "empty_body", _WITHHELD),
     Refusal("blocked", "pages", "200 with the bare word `blocked`", EmptyAnswerError, "blocked", _WITHHELD),
-    Refusal("page_without_data", "pages", "a container without the data (a shell)", PageWithoutDataError, None, (_P.ONCE_MORE, _P.OTHER_SOURCE)),
+    Refusal("page_without_data", "pages", "a container without the data (a shell)", PageWithoutDataError, None, _WITHHELD),
     # The platform wants a person, an account or another place.
-    Refusal("script_challenge", "pages", "a page that is a script challenge, or only sets its nonce", VerificationDemandedError, "script_challenge", (_P.STOP,)),
-    Refusal("captcha_page", "pages", "a page without data whose title is that of the captcha", VerificationDemandedError, "captcha_page", (_P.STOP,)),
-    Refusal("verify_redirect", "pages", "a redirect to a verification page", VerificationDemandedError, "verify_redirect", (_P.STOP,)),
-    Refusal("verify_check", "search", "no result because of `verify_check`", VerificationDemandedError, "verify_check", (_P.STOP,)),
-    Refusal("verify_type", "search", "a body that names a `verify_type`", VerificationDemandedError, "verify_type", (_P.STOP,)),
-    Refusal("login_code", "search", "status_code 2483", LoginRequiredError, "status_code 2483", (_P.STOP,)),
-    Refusal("login_status", "http", "401", LoginRequiredError, None, (_P.STOP,)),
-    Refusal("forbidden", "http", "403", ForbiddenError, None, (_P.STOP, _P.OPEN_CIRCUIT)),
-    Refusal("restricted_page", "pages", "a page without data whose title says that access is restricted", ForbiddenError, "restricted_page", (_P.STOP, _P.OPEN_CIRCUIT)),
+    Refusal("script_challenge", "pages", "a page that is a script challenge, or only sets its nonce", VerificationDemandedError, "script_challenge", _DEMANDED),
+    Refusal("captcha_page", "pages", "a page without data whose title is that of the captcha", VerificationDemandedError, "captcha_page", _DEMANDED),
+    Refusal("verify_redirect", "pages", "a redirect to a verification page", VerificationDemandedError, "verify_redirect", _DEMANDED),
+    Refusal("verify_check", "search", "no result because of `verify_check`", VerificationDemandedError, "verify_check", _DEMANDED),
+    Refusal("verify_type", "search", "a body that names a `verify_type`", VerificationDemandedError, "verify_type", _DEMANDED),
+    Refusal("login_code", "search", "status_code 2483", LoginRequiredError, "status_code 2483", _DEMANDED),
+    Refusal("login_status", "http", "401", LoginRequiredError, None, _DEMANDED),
+    Refusal("forbidden", "http", "403", ForbiddenError, None, _DEMANDED),
+    Refusal("restricted_page", "pages", "a page without data whose title says that access is restricted", ForbiddenError, "restricted_page", _DEMANDED),
     Refusal("region_redirect", "pages", "a redirect to where another region is served", RegionBlockedError, None, (_P.STOP,)),
     Refusal("is_oversea", "pages", "data that is marked as served elsewhere", RegionBlockedError, "is_oversea", (_P.STOP,)),
     Refusal("legal_reasons", "http", "451", RegionBlockedError, "status 451", (_P.STOP,)),
@@ -122,14 +122,14 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
     Refusal("budget_spent", "ours", "our own budget of the day is used up", BudgetSpentError, None, (_P.STOP,)),
     # The chart.
-    Refusal("chart_denied", "chart", "200 with the firewall's text", ChartUnavailableError, "access_denied", _CHART),
-    Refusal("chart_wrong_id", "chart", "200 with the text about a wrong id", ChartUnavailableError, "wrong_id", _CHART),
-    Refusal("chart_text", "chart", "200 with any other text where JSON is known", ChartUnavailableError, "not_json", _CHART),
-    Refusal("chart_status", "chart", "`status` is not 1", ChartUnavailableError, "status", _CHART),
-    Refusal("chart_errcode", "chart", "`errcode` is not 0", ChartUnavailableError, "errcode", _CHART),
-    Refusal("chart_no_such", "chart", "`data` that holds only a timestamp", ChartUnavailableError, "no_such_chart", _CHART),
-    Refusal("chart_empty", "chart", "an empty list (a cold edge node)", ChartUnavailableError, "empty_info", _CHART),
-    Refusal("chart_http", "chart", "an empty body, or another HTTP status than 200", ChartUnavailableError, None, _CHART),
+    Refusal("chart_denied", "chart", "200 with the firewall's text", ChartUnavailableError, "access_denied", _WITHHELD),
+    Refusal("chart_wrong_id", "chart", "200 with the text about a wrong id", ChartUnavailableError, "wrong_id", _WITHHELD),
+    Refusal("chart_text", "chart", "200 with any other text where JSON is known", ChartUnavailableError, "not_json", _WITHHELD),
+    Refusal("chart_status", "chart", "`status` is not 1", ChartUnavailableError, "status", _WITHHELD),
+    Refusal("chart_errcode", "chart", "`errcode` is not 0", ChartUnavailableError, "errcode", _WITHHELD),
+    Refusal("chart_no_such", "chart", "`data` that holds only a timestamp", ChartUnavailableError, "no_such_chart", _WITHHELD),
+    Refusal("chart_empty", "chart", "an empty list (a cold edge node)", ChartUnavailableError, "empty_info", _WITHHELD),
+    Refusal("chart_http", "chart", "an empty body, or another HTTP status than 200", ChartUnavailableError, None, _WITHHELD),
     Refusal("chart_other_issue", "chart", "songs of another issue than asked for, or of several", SubstitutionError, "another_issue", (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
     # Sound.
     Refusal("sound_expired", "media", "403, 404 or 410 for the address of a sound", AudioUnavailableError, None, (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
@@ -145,10 +145,13 @@ _WORDS_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)
 
 
 def refusal_of(error: SametrackError) -> Refusal | None:
-    """The row of an error: by its word where a row of its class has it, else by its class."""
+    """The row of an error: by its word where a row of its class has it, else by its class. A word
+    of our own (a circuit is open) stands for what was said before: the first row of the class.
+    """
     word = error.reason if isinstance(error, UpstreamError) else None
-    kind = type(error)
-    return next((row for row in _WORDS_FIRST if row.error is kind and row.tells(word)), None)
+    of_class = [row for row in _WORDS_FIRST if row.error is type(error)]
+    told = [row for row in of_class if row.tells(word)]
+    return next(iter(told or of_class), None)
 
 
 def policy_of(error: SametrackError) -> tuple[Policy, ...]:

@@ -68,16 +68,23 @@ def _again(case: Case) -> int:
 
 
 def _summary(found: Counter[tuple[str, str]], cases: int, spent_s: float) -> None:
-    kinds = sorted({kind for _, kind in found})
     table = Table(title=f"{cases:,} cases over {len(sources())} shapes in {spent_s:.0f} s")
-    for name in ("parser", "cases", *kinds):
-        table.add_column(name.removeprefix("upstream_"), justify="right")
+    table.add_column("parser")
+    table.add_column("cases", justify="right")
+    table.add_column("what came of them")
     for parser in sorted({parser for parser, _ in found}):
-        counts = [found[parser, kind] for kind in kinds]
-        table.add_row(parser, str(sum(counts)), *(str(count or "") for count in counts))
-    totals = [sum(found[parser, kind] for parser, _ in found if _ == kind) for kind in kinds]
-    table.add_row("all", str(cases), *map(str, totals))
+        kinds = Counter({kind: count for (name, kind), count in found.items() if name == parser})
+        table.add_row(parser, f"{kinds.total():,}", _told(kinds))
+    whole: Counter[str] = Counter()
+    for (_, kind), count in found.items():
+        whole[kind] += count
+    table.add_row("all", f"{cases:,}", _told(whole))
     console.print(table)
+
+
+def _told(kinds: Counter[str]) -> str:
+    shown = ((kind.removeprefix("upstream_"), count) for kind, count in kinds.most_common())
+    return ", ".join(f"{kind} {count:,}" for kind, count in shown)
 
 
 if __name__ == "__main__":

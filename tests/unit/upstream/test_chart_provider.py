@@ -9,7 +9,6 @@ import pytest
 from pipelines.domain.errors import (
     ChartUnavailableError,
     ForbiddenError,
-    ProviderUnsupportedError,
     StructureChangedError,
     SubstitutionError,
     UnreachableError,
@@ -161,12 +160,3 @@ async def test_chart_is_built_at_its_own_rate(profile: Profile) -> None:
     assert isinstance(chart, ChartPublic)
     assert chart._client.profile.rate == profile.chart_rate
     await chart.aclose()
-
-
-@pytest.mark.parametrize("source", ["mock", "file"])
-def test_source_with_a_world_of_its_own_brings_no_foreign_chart(
-    source: Any, profile: Profile
-) -> None:
-    settings = Settings(_env_file=None, data_provider=source)
-    with pytest.raises(ProviderUnsupportedError):
-        build_chart_provider(settings, profile, control=NO_BOOK)

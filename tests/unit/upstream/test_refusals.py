@@ -9,7 +9,16 @@ import pytest
 import pipelines.upstream
 from pipelines.domain import errors
 from pipelines.domain.errors import SametrackError, UpstreamError
-from pipelines.upstream.refusals import REFUSALS, Policy, Refusal, policy_of, refusal_of, refused
+from pipelines.upstream.circuits import OPEN_REASON, too_many
+from pipelines.upstream.refusals import (
+    REFUSALS,
+    Policy,
+    Refusal,
+    allows,
+    policy_of,
+    refusal_of,
+    refused,
+)
 from tests.answers import Shape, read_index
 
 ROWS = {row.name: row for row in REFUSALS}
@@ -74,6 +83,23 @@ def test_demands_of_the_platform_stop() -> None:
     stops = {row.name for row in REFUSALS if row.policy[0] is Policy.STOP}
     assert {"script_challenge", "captcha_page", "verify_check", "login_code", "forbidden"} <= stops
     assert not any(Policy.ONCE_MORE in ROWS[name].policy for name in stops)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in REFUSALS if row.error and issubclass(row.error, UpstreamError)]
+)
+def test_what_counts_against_a_surface_is_what_the_table_says(row: Refusal) -> None:
+    error = refused(row.name, "so it is", surface="any", reason=row.reason)
+    counts = bool({Policy.OPEN_CIRCUIT, Policy.BACK_OFF} & set(row.policy))
+    assert (too_many(error) is not None) == counts
+
+
+@pytest.mark.parametrize("kind", [errors.EmptyAnswerError, errors.PageWithoutDataError])
+def test_open_circuit_leads_to_the_other_source_as_its_cause_did(
+    kind: type[UpstreamError],
+) -> None:
+    error = kind("left alone", surface="video_page", reason=OPEN_REASON)
+    assert allows(error, Policy.OTHER_SOURCE)
 
 
 def test_row_without_an_error_cannot_be_raised() -> None:
