@@ -5,11 +5,13 @@ can be checked here.
 """
 
 import time
+from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from dataclasses import asdict, dataclass, field
 
 WINDOW_S = 1.0
-KEPT = 200_000
+_TOO_MANY = 429
+KEPT = 100_000
 """Requests that are remembered one by one; of older ones only the counts are."""
 
 
@@ -136,7 +138,7 @@ class AccessLog:
             name: {
                 "requests": len(entries),
                 "max_in_window": _most_in_window([entry.at for entry in entries], window_s),
-                "refusals": [_after(entry, entries) for entry in entries if entry.status == 429],  # noqa: PLR2004  # too many requests
+                "refusals": _refusals(entries),
             }
             for name, entries in sorted(hosts.items())
         }
@@ -152,13 +154,18 @@ def _most_in_window(times: list[float], window_s: float) -> int:
     return most
 
 
-def _after(refusal: Entry, entries: list[Entry]) -> dict[str, object]:
-    """What came to the host after a refusal had been given."""
+def _refusals(entries: list[Entry]) -> list[dict[str, object]]:
+    """What came to a host after each 429; entries are in the order in which they came."""
+    times = [entry.at for entry in entries]
+    return [_after(entry, times) for entry in entries if entry.status == _TOO_MANY]
+
+
+def _after(refusal: Entry, times: list[float]) -> dict[str, object]:
     given = refusal.at if refusal.ended_at is None else refusal.ended_at
-    later = [entry.at - given for entry in entries if entry.at > given]
-    wait = refusal.retry_after or 0.0
+    first = bisect_right(times, given)
+    waited = bisect_left(times, given + (refusal.retry_after or 0.0))
     return {
         "surface": refusal.surface, "unix": refusal.unix, "retry_after": refusal.retry_after,
-        "too_early": sum(seconds < wait for seconds in later),
-        "next_after_s": round(min(later), 4) if later else None,
+        "too_early": max(0, waited - first),
+        "next_after_s": round(times[first] - given, 4) if first < len(times) else None,
     }  # fmt: skip

@@ -22,7 +22,7 @@ from pipelines.sandbox.surfaces.search import SEARCH_DEPTH, hesitates
 from pipelines.sandbox.surfaces.share_pages import is_withheld
 from pipelines.sandbox.surfaces.user_pages import LIST_FORMS, has_list
 from pipelines.world.issues import Issue
-from pipelines.world.truth import relation_of
+from pipelines.world.truth import Truth
 from pipelines.world.works import State, Work
 
 _SHOWN = 50
@@ -35,7 +35,8 @@ def routes(platform: Platform) -> list[BaseRoute]:
     chart = _ChartKnowledge(platform)
     table = (
         ("/_world/hashtags", found.hashtags), ("/_world/hashtags/{ch_id}", found.hashtag),
-        ("/_world/search", found.search), ("/_world/accounts", found.accounts),
+        ("/_world/search", found.search), ("/_world/search/gains", found.gains),
+        ("/_world/accounts", found.accounts),
         ("/_world/accounts/{sec_uid}", found.account), ("/_world/works", found.works),
         ("/_world/chart/issues", chart.issues), ("/_world/chart/issue", chart.issue),
         ("/_world/chart/songs/{volid}", chart.songs), ("/_world/chart/tracks", chart.tracks),
@@ -76,24 +77,45 @@ class _Knowledge:
         term = request.query_params.get("term", "")
         directory = await self.platform.directory()
         rows = await asyncio.to_thread(directory.finding.ranked, term)
-        relation = self._relation(request.query_params.get("music_id", ""))
+        tie = await asyncio.to_thread(self._tie, request.query_params.get("music_id", ""))
         shown = [
-            {**self._seen(self.world.works.row(row)), "relation": relation(row)}
-            for row in rows[:SEARCH_DEPTH]
+            {**self._seen(self.world.works.row(row)), **tie(row)} for row in rows[:SEARCH_DEPTH]
         ]
         return JSONResponse({
             "term": term, "hesitates": hesitates(term), "matching_count": len(rows),
             "aweme_ids": [work["aweme_id"] for work in shown], "works": shown,
         })  # fmt: skip
 
-    def _relation(self, music_id: str) -> Callable[[int], str | None]:
-        asked = self.world.sound_of(music_id)
+    def _tie(self, music_id: str) -> Callable[[int], Document]:
+        """How works relate to a track, and in which round a scan without a search meets them."""
+        if self.world.sound_of(music_id) is None:
+            return lambda _: {}
+        truth = Truth(self.world, music_id)
 
-        def relation(row: int) -> str | None:
-            sound = self.world.sounds.row(int(self.world.works.sound[row]))
-            return None if asked is None else relation_of(self.world, sound, asked)
+        def tie(row: int) -> Document:
+            relation = truth.relations.get(int(self.world.works.sound[row]), "none")
+            return {"relation": relation, "round": truth.rounds.get(row)}
 
-        return relation
+        return tie
+
+    async def gains(self, _: Request) -> Response:
+        """Per track, the wanted works that no other way leads to, and which its title finds."""
+        directory = await self.platform.directory()
+        return JSONResponse({"tracks": await asyncio.to_thread(self._gains, directory)})
+
+    def _gains(self, directory: Directory) -> list[Document]:
+        told: list[Document] = []
+        for track in self.world.tracks:
+            truth, title = Truth(self.world, track.music_id), self.world.title_of(track.score)
+            ids = self.world.works.aweme_id
+            shown = {str(ids[row]) for row in directory.finding.ranked(title)[:SEARCH_DEPTH]}
+            missed = truth.wanted() - truth.reachable()
+            if missed:
+                told.append({
+                    "music_id": track.music_id, "title": title, "unreachable": sorted(missed),
+                    "found_by_title": sorted(missed & shown),
+                })  # fmt: skip
+        return told
 
     def _seen(self, work: Work) -> Document:
         """A work and where else a guest sees it."""

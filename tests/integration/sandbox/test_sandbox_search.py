@@ -118,6 +118,14 @@ def test_search_truth_tells_how_works_relate_to_a_track(sandbox: Sandbox) -> Non
     assert {"in_music_list", "in_author_screen"} <= set(told["works"][0])
 
 
+def test_a_search_gains_works_that_no_other_way_leads_to(sandbox: Sandbox) -> None:
+    track = sandbox.told("search/gains")["tracks"][0]
+    told = sandbox.told("search", term=track["title"], music_id=track["music_id"])
+    gained = {work["aweme_id"] for work in told["works"] if work["round"] is None}
+    assert track["found_by_title"]
+    assert set(track["found_by_title"]) <= gained & set(track["unreachable"])
+
+
 def test_a_hashtag_is_walked_to_its_end(sandbox: Sandbox) -> None:
     tags = sandbox.told("hashtags", limit=60)["hashtags"]
     tag = next(tag for tag in tags if tag["listed_count"] > 25 and not tag["repeats_cursor"])
