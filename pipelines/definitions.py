@@ -33,7 +33,7 @@ def build_definitions(**overrides: object) -> Definitions:
     return Definitions(
         assets=ASSETS,
         asset_checks=checks.CHECKS,
-        jobs=[jobs.scan, jobs.request_scan],
+        jobs=[jobs.scan, jobs.keyword_search, jobs.request_scan],
         executor=in_process_executor,
         resources={"scan": ScanSlot(), "desk": DeskResource()} | overrides,
     )

@@ -22,13 +22,20 @@ from pipelines.domain.errors import (
 )
 from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.inputs import MusicInput, Target, read_music_input
-from pipelines.domain.jobs import PRIORITY_PEOPLE, Job, JobStatus, Origin
+from pipelines.domain.jobs import (
+    KEYWORD_SEARCH,
+    PRIORITY_PEOPLE,
+    SCAN,
+    Job,
+    JobStatus,
+    Origin,
+    keyword_subject,
+)
 from pipelines.domain.parameters import ScanParameters, fingerprint, scan_key
 from pipelines.domain.results import serves
 from pipelines.domain.worlds import is_demo_world
 from warehouse.control import Link, NewJob
 
-SCAN = "scan"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 KEPT_RESULTS = 32  # documents are immutable, a few hundred kB each
 
@@ -76,6 +83,17 @@ class Scan:
 
     job: Job
     result: Document | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is asked about. `asked` tells requests apart; `known` is None until it is resolved."""
+
+    kind: str
+    text: str
+    asked: str
+    known: str | None
+    music_id: str | None
 
 
 class Results:
@@ -140,20 +158,37 @@ class ScanDesk:
         self._check_provider()
         music = read_music_input(text, find_target=self.world.find_target)
         music_id = self._known_music_id(music)
-        key = self._scan_key(music_id, parameters)
+        asked = music_id or f"{music.kind}:{music.value}"  # a video's digits are no music id
+        subject = Subject(SCAN, text.strip(), asked, music_id, music_id)
+        return self._stored_or_job(subject, parameters, origin)
+
+    def ask_by_name(self, keyword: str, parameters: ScanParameters, *, origin: Origin) -> Scan:
+        """The same for a search by a song's name alone, which confirms nothing.
+
+        Raises:
+            ProviderUnsupportedError: The chosen source runs no scans.
+            CapacityExhaustedError: The disk is too full.
+        """
+        self._check_provider()
+        about = keyword_subject(keyword)
+        subject = Subject(KEYWORD_SEARCH, keyword.strip(), about, about, None)
+        return self._stored_or_job(subject, parameters, origin)
+
+    def _stored_or_job(self, subject: Subject, parameters: ScanParameters, origin: Origin) -> Scan:
+        key = self._scan_key(subject.known, parameters)
         stored = self._stored(key, parameters)
         if stored is not None:
             return stored
         if not self._has_room():
             raise CapacityExhaustedError("The disk is too full to take on a scan")
-        asked = music_id or f"{music.kind}:{music.value}"  # a video's digits are no music id
+        world = self.world
         new = NewJob(
-            kind=SCAN,
-            input=text.strip(),
-            target=music_id or text.strip(),
-            music_id=music_id,
+            kind=subject.kind,
+            input=subject.text,
+            target=subject.known or subject.text,
+            music_id=subject.music_id,
             parameters=parameters.to_document(),
-            fingerprint=fingerprint(asked, self.world.name, self.world.provider, parameters),
+            fingerprint=fingerprint(subject.asked, world.name, world.provider, parameters),
             scan_key=key,
             origin=origin,
             priority=PRIORITY_PEOPLE,
@@ -202,10 +237,10 @@ class ScanDesk:
         kind, target = self._control.recall_link(music.value) or ("", "")
         return target if kind == "music" else None
 
-    def _scan_key(self, music_id: str | None, parameters: ScanParameters) -> str | None:
-        if music_id is None:
+    def _scan_key(self, subject: str | None, parameters: ScanParameters) -> str | None:
+        if subject is None:
             return None
-        return scan_key(music_id, self.world.name, self.world.provider, ALGORITHM, parameters)
+        return scan_key(subject, self.world.name, self.world.provider, ALGORITHM, parameters)
 
     def _stored(self, key: str | None, parameters: ScanParameters) -> Scan | None:
         """The newest completed job of this scan key whose result serves the request."""

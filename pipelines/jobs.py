@@ -15,6 +15,8 @@ from dagster import (
 )
 from pydantic import Field
 
+from pipelines.assets.collecting import CANDIDATES, SEARCH_PAGES, VIDEO_DETAILS
+from pipelines.assets.concluding import JOB_RESULTS
 from pipelines.domain.parameters import scan_parameters
 from pipelines.resources import DeskResource
 
@@ -22,6 +24,13 @@ scan = define_asset_job(
     "scan",
     selection=AssetSelection.groups("scan"),
     description="One scan of one track. Started by the worker for a job of the queue.",
+)
+
+
+keyword_search = define_asset_job(
+    "keyword_search",
+    selection=AssetSelection.assets(SEARCH_PAGES, CANDIDATES, VIDEO_DETAILS, JOB_RESULTS),
+    description="One search by a song's name alone. It relates works by words, confirms nothing.",
 )
 
 

@@ -2,10 +2,12 @@
 
 from dagster import DynamicPartitionsDefinition
 
+from pipelines.domain.jobs import SCAN
+
 tracks = DynamicPartitionsDefinition(name="tracks")
-"""One partition per track ever scanned: `music:<music_id>`."""
+"""One partition per track ever scanned, `music:<music_id>`, or name searched, `keyword:<hash>`."""
 
 
-def track_partition(music_id: str) -> str:
-    """Partition key of a track."""
-    return f"music:{music_id}"
+def partition_key(kind: str, subject: str) -> str:
+    """Partition key of what a job is about; the subject of a keyword search is one already."""
+    return f"music:{subject}" if kind == SCAN else subject

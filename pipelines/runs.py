@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -25,10 +26,10 @@ from dagster._core.storage.dagster_run import DagsterRun
 from pipelines.definitions import LOCATION, build_definitions
 from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.domain.evidence import ALGORITHM
-from pipelines.domain.jobs import Job
+from pipelines.domain.jobs import KEYWORD_SEARCH, KINDS, Job
 from pipelines.domain.parameters import fingerprint, scan_key, scan_parameters
 from pipelines.logs import configure_logging
-from pipelines.partitions import track_partition, tracks
+from pipelines.partitions import partition_key, tracks
 from pipelines.resources import ScanSlot
 from pipelines.runtime import Runtime, open_runtime
 from pipelines.scan.session import ScanSession
@@ -50,7 +51,7 @@ class RunProcess:
     runtime: Runtime
     instance: DagsterInstance
     slot: ScanSlot
-    job: JobDefinition
+    jobs: Mapping[str, JobDefinition]
 
 
 _process: RunProcess | None = None
@@ -77,7 +78,9 @@ def warm(settings: Settings) -> None:
     slot = ScanSlot()
     definitions = build_definitions(scan=slot)
     instance = _open.enter_context(open_instance(runtime.home))
-    _process = RunProcess(runtime, instance, slot, definitions.resolve_job_def("scan"))
+    _process = RunProcess(
+        runtime, instance, slot, {kind: definitions.resolve_job_def(kind) for kind in KINDS}
+    )
 
 
 def _follow_parent(parent: int) -> None:
@@ -132,6 +135,8 @@ def finish(runtime: Runtime, job_id: str, status: str, error: SametrackError | N
 def _scan(process: RunProcess, job: Job) -> str:
     runtime = process.runtime
     process.slot.error, process.slot.was_cancelled = None, False
+    if job.kind == KEYWORD_SEARCH:
+        return _run(process, job, music_id="")
     music_id = job.music_id or _resolve(runtime, job)
     parameters = scan_parameters(job.parameters)
     provider = runtime.settings.music_data_provider
@@ -144,16 +149,18 @@ def _scan(process: RunProcess, job: Job) -> str:
     is_cancelled = partial(runtime.control.is_cancel_requested, job.job_id)
     if serve_from_twin(runtime, job, twin_key, cancelled=is_cancelled):
         return "completed"
-    return _run(process, job, music_id)
+    return _run(process, job, music_id=music_id)
 
 
-def _run(process: RunProcess, job: Job, music_id: str) -> str:
+def _run(process: RunProcess, job: Job, *, music_id: str) -> str:
     with ScanSession(process.runtime, job, music_id=music_id) as session:
-        run = _create_run(process, job, music_id)
+        run = _create_run(process, job, partition_key(job.kind, session.subject))
         session.on_canceling = lambda: process.instance.report_run_canceling(run)
         process.slot.session = session
         try:
-            for _event in execute_run_iterator(InMemoryJob(process.job), run, process.instance):
+            for _event in execute_run_iterator(
+                InMemoryJob(process.jobs[job.kind]), run, process.instance
+            ):
                 pass
         finally:
             process.slot.session = None
@@ -166,17 +173,16 @@ def _resolve(runtime: Runtime, job: Job) -> str:
         return session.run(session.captures.resolve(job.input))
 
 
-def _create_run(process: RunProcess, job: Job, music_id: str) -> DagsterRun:
+def _create_run(process: RunProcess, job: Job, partition: str) -> DagsterRun:
     """A run record with a code location, so that the timeline of the UI shows it too."""
-    partition = track_partition(music_id)
     process.instance.add_dynamic_partitions(str(tracks.name), [partition])
     origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
     return process.instance.create_run_for_job(
-        process.job,
+        process.jobs[job.kind],
         run_id=job.job_id,
         run_config=QUIET,
         tags={"dagster/partition": partition, "sametrack/origin": job.origin},
-        remote_job_origin=origin.get_job_origin("scan"),
+        remote_job_origin=origin.get_job_origin(job.kind),
     )
 
 

@@ -32,6 +32,11 @@ class JobDesk(Protocol):
         """Ask for the job to end; raises `JobNotFoundError`."""
 
 
+def job_body(text: str, parameters: Mapping[str, object]) -> dict[str, object]:
+    """The body of a job: about a track, or with `search_only` about a song's name alone."""
+    return {"keyword" if parameters.get("search_only") else "input": text, **parameters}
+
+
 class ServiceError(SametrackError):
     """The service answered with an error; the document is its own `data.error`."""
 
@@ -59,7 +64,7 @@ class HttpDesk:
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """POST the job; the answer is 200 with the stored job or 202 with the new one."""
-        return self._ask("POST", JOBS_PATH, json={"input": text, **parameters})
+        return self._ask("POST", JOBS_PATH, json=job_body(text, parameters))
 
     def job(self, job_id: str) -> Document:
         """GET the job."""

@@ -45,10 +45,25 @@ _Api = Annotated[
 ]
 
 
+_ByName = Annotated[
+    bool,
+    typer.Option(
+        "--search-only", help="INPUT is a song's name: search for it alone. Confirms nothing."
+    ),
+]
+
+
 @with_parameter_options
-def scan(text: _Input, *, as_json: _Json = False, api: _Api = None, **given: Any) -> None:
+def scan(
+    text: _Input,
+    *,
+    search_only: _ByName = False,
+    as_json: _Json = False,
+    api: _Api = None,
+    **given: Any,
+) -> None:
     """Find, hear and rank the works that use a track."""
-    parameters = given_parameters(given)
+    parameters = given_parameters(given) | ({"search_only": True} if search_only else {})
     with _desk(api) as (desk, is_local):
         if is_local:
             _say_how_much(parameters)
@@ -139,6 +154,7 @@ def _say_how_much(given: dict[str, object]) -> None:
     settings = Settings()
     profile = choose_profile(settings)
     values = {**given, "search_keywords": ()}
+    values.pop("search_only", None)
     estimate = estimate_scan(scan_parameters(values), requests_per_s=profile.rate.per_second)
     if estimate.is_large:
         err.print(f"[yellow]this is a large scan[/]: {estimate.sentence()}; Ctrl-C stops it")

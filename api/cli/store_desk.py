@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from api.cli.desk import job_body
 from api.job_document import to_job_document
 from api.params import JobBody
 from api.refusals import to_refusal
@@ -33,10 +34,12 @@ class StoreDesk:
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """Insert the job, join its twin, or answer with the stored result."""
         try:
-            wanted = JobBody.model_validate({"input": text, **parameters}).to_parameters()
+            body = JobBody.model_validate(job_body(text, parameters))
         except ValidationError as error:
             raise to_refusal(error.errors(), known=()) from error
-        found = self._desk.ask(text, wanted, origin="cli")
+        wanted = body.to_parameters()
+        ask = self._desk.ask if body.keyword is None else self._desk.ask_by_name
+        found = ask(text, wanted, origin="cli")
         return to_job_document(found, is_demo=self._desk.world.is_demo, view=wanted)
 
     def job(self, job_id: str) -> Document:

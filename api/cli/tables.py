@@ -33,6 +33,9 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
     """The whole result: heading, first `rows` of the ranking, ledger, notes."""
     if result["is_demo_data"]:
         print_banner(console)
+    if result["keyword"] is not None:
+        print_by_name(console, result, rows=rows)
+        return
     music = result["music"]
     console.print(
         f"[bold]{safe(music.get('title') or result['music_id'])}[/] "
@@ -53,6 +56,41 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
         console.print(f"[dim]{asked}; nothing is repeated or invented to fill the list[/]")
     print_variants(console, result["variants"]["aweme_list"])
     print_ledger(console, result["coverage"])
+
+
+def print_by_name(console: Console, result: Document, *, rows: int) -> None:
+    """A search by name alone: what it showed, related by words."""
+    related = result["search_related"]
+    console.print(
+        f"[bold]{safe(result['keyword'])}[/] [dim]searched by name: related by public words, "
+        "nothing is confirmed[/]"
+    )
+    console.print(
+        f"{wording.counted(related['returned_count'], 'work')}, "
+        f"{related['high_relevance_count']:,} of high relevance; "
+        f"{related['conflicting_music_title_count']:,} under the name of another song"
+    )
+    print_related(console, related["aweme_list"][:rows])
+    print_ledger(console, result["coverage"])
+
+
+def print_related(console: Console, videos: list[Document]) -> None:
+    """What the search showed, one line per work."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("relation", no_wrap=True)
+    table.add_column("video", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+    table.add_column("music", no_wrap=True, overflow="ellipsis", max_width=NAME_LIMIT * 2)
+    for name in ("likes", "hot score"):
+        table.add_column(name, justify="right")
+    for video in videos:
+        table.add_row(
+            safe(wording.relevance_words(video["search_relevance_level"]).en),
+            safe(video["desc"] or video["aweme_id"]),
+            safe((video["music"] or {}).get("title") or "—"),
+            _number(video["statistics"]["digg_count"]),
+            _number(video["hot_score"]),
+        )
+    console.print(table)
 
 
 def print_banner(console: Console) -> None:

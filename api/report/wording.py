@@ -72,6 +72,13 @@ LINKS: Mapping[str, Words] = {
     "verified_music_id_graph": Words("music id heard", "音乐 ID 已核验"),
 }
 
+RELEVANCE: Mapping[str, Words] = {
+    "exact_title": Words("names the song", "标题直接命中"),
+    "music_id_corroborated": Words("uses a verified sound", "同款音乐链佐证"),
+    "conflicting_music_title": Words("names it, other song's sound", "音乐标题冲突"),
+    "expanded_candidate": Words("candidate", "扩展候选"),
+}
+
 VARIANTS: Mapping[str, Words] = {
     "speed": Words("sped up or slowed", "变速 (音高随之变化)"),
     "tempo": Words("another tempo", "变速不变调"),
@@ -93,6 +100,11 @@ def surface_words(surface: str) -> Words:
 def stop_words(reason: str) -> Words:
     """Plain words of a stop reason; the machine word itself where none are known."""
     return STOPS.get(reason, Words(reason.replace("_", " "), reason))
+
+
+def relevance_words(level: str) -> Words:
+    """Plain words of a relation by public words."""
+    return RELEVANCE.get(level, Words(level, level))
 
 
 def link_words(link_type: str) -> Words:

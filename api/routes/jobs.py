@@ -27,7 +27,6 @@ from api.schemas import (
     JOB_EVENTS_ANSWERS,
     JOB_LIST_ANSWERS,
 )
-from pipelines.domain.errors import ProviderUnsupportedError
 from pipelines.domain.jobs import FINAL
 
 router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query)])
@@ -44,16 +43,21 @@ JobId = Annotated[str, Path(description="id of a collection job")]
 async def music_collection_jobs(
     request: Request, body: Annotated[JobBody, Body()], desk: Desk
 ) -> Response:
-    """Start a scan of public data for a track. 创建后台采集任务.
+    """Start a scan of public data for a track, or a search by a name alone. 创建后台采集任务.
 
     200 with the completed job when a stored result serves, else 202: poll `data.poll_url`.
     """
     parameters = body.to_parameters()
-    if body.search_only:
-        understood(request.scope, {"keyword": body.keyword, **parameters.to_document()})
-        raise ProviderUnsupportedError("The keyword mode is not offered by this version")
-    understood(request.scope, {"input": body.music_input, **parameters.to_document()})
-    scan = await run_sync(lambda: desk.ask(body.music_input, parameters, origin="api"))
+    if body.keyword is not None:
+        understood(
+            request.scope,
+            {"keyword": body.keyword, "search_only": True, **parameters.to_document()},
+        )
+        ask = partial(desk.ask_by_name, body.keyword)
+    else:
+        understood(request.scope, {"input": body.music_input, **parameters.to_document()})
+        ask = partial(desk.ask, body.music_input)
+    scan = await run_sync(partial(ask, parameters, origin="api"))
     data = to_job_document(scan, is_demo=desk.world.is_demo, view=parameters)
     headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
     status = OK if scan.result is not None else ACCEPTED

@@ -103,8 +103,9 @@ class Coverage(Shape):
 class HotVideos(Shape):
     """The ranking of a track. Never a full enumeration of the platform."""
 
-    music_id: Id
-    music: Track
+    music_id: Id | None
+    keyword: str | None
+    music: Track | None
     aweme_list: list[RankedVideo]
     candidate_pool_size: Count
     confirmed_count: Count

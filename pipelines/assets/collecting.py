@@ -42,7 +42,7 @@ def music_first_screen(scan: ResourceParam[ScanSlot]) -> Result:
 def author_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
     """First screens of the accounts that use the track: where re-uploads are found."""
     with scan.stage("author_first_screens") as session:
-        works = session.findings.videos() if session.parameters.verify_audio else []
+        works = session.findings.videos() if session.listens else []
         new = screens.read_author_screens(session, works)
         return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
 
@@ -51,7 +51,7 @@ def author_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
 def hashtag_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
     """First screens of the hashtags that works of the track share or that name the song."""
     with scan.stage("hashtag_first_screens") as session:
-        works = session.findings.videos() if session.parameters.verify_audio else []
+        works = session.findings.videos() if session.listens else []
         new = screens.read_hashtag_screens(session, works)
         return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
 

@@ -86,14 +86,15 @@ def rankings(scan: ResourceParam[ScanSlot]) -> Result:
         rows = mart_rows.ranking_rows(session, session.document)
         session.append("rankings", rows)
         session.append("account_summaries", mart_rows.account_rows(session))
-        session.append("search_related", mart_rows.related_rows(session))
         return MaterializeResult(metadata={"dagster/row_count": len(rows)})
 
 
-@scan_asset(JOB_RESULTS, deps=[RANKINGS])
+@scan_asset(JOB_RESULTS, deps=[RANKINGS, VIDEO_DETAILS])
 def job_results(scan: ResourceParam[ScanSlot]) -> Result:
     """The result as one immutable document, which every later read serves from."""
     with scan.stage("job_results") as session:
+        session.document = session.document or conclude.result_document(session)
+        session.append("search_related", mart_rows.related_rows(session))
         packed = pack_document(session.document)
         session.finish_appends()  # the result comes last: who sees it finds everything behind it
         session.append("job_results", [mart_rows.result_row(session, packed)])

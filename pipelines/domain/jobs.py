@@ -2,12 +2,18 @@
 control store, driven by the worker.
 """
 
+import hashlib
+import unicodedata
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 Origin = Literal["api", "cli", "console", "schedule", "launchpad"]
+
+SCAN, KEYWORD_SEARCH = "scan", "keyword_search"
+KINDS = (SCAN, KEYWORD_SEARCH)
+"""What a job can be about: a track, or a song's name alone."""
 
 PRIORITY_PEOPLE = 100
 PRIORITY_SCHEDULES = 10
@@ -34,6 +40,12 @@ STAGES: tuple[str, ...] = (
     "rankings",
     "job_results",
 )
+
+
+def keyword_subject(keyword: str) -> str:
+    """What a search by name is about, equal for equal names: `keyword:<hash>`."""
+    name = unicodedata.normalize("NFKC", keyword).casefold().strip()
+    return f"keyword:{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
 def may_move(before: JobStatus, after: JobStatus) -> bool:

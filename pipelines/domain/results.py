@@ -60,14 +60,15 @@ class ResultDocument:
 
     `ranked` are `to_ranked_document`s of all confirmed works, in any order; `music` is a
     `to_track_document`; `parameters` are the `ScanParameters.to_document()` of the job.
+    A search by name alone has `keyword` and neither `music` nor `music_id`: it confirms nothing.
     `sources_ended_by_exhaustion` has one entry per source that the scan read: True when it ended
     because nothing more was shown, False when a limit or an error ended it. A source that is
     missing was no part of the scan, so asking for more of it cannot change the result.
     `coverage` is `{sources, not_reached, unseen_estimate}`; `created_at` is ISO 8601.
     """
 
-    music: Document
-    music_id: str
+    music: Document | None
+    music_id: str | None
     ranked: list[Document]
     candidate_pool_size: int
     unique_account_count: int
@@ -79,6 +80,7 @@ class ResultDocument:
     is_demo_data: bool
     data_provider: str
     created_at: str
+    keyword: str | None = None
     search_related: Document = field(default_factory=no_search)
     variants: Document = field(default_factory=no_variants)
     account_count_complete: bool = False
@@ -117,6 +119,7 @@ def view_result(document: Mapping[str, Any], parameters: ScanParameters) -> Docu
     top = _ranked(wanted[: parameters.count], parameters)
     return {
         "music_id": document["music_id"],
+        "keyword": document.get("keyword"),
         "music": document["music"],
         "aweme_list": top,
         "candidate_pool_size": document["candidate_pool_size"],
@@ -148,6 +151,8 @@ def serves(
         return False
     if not _is_deep_enough(document, wanted):
         return False
+    if document.get("keyword") is not None:
+        return True  # it ranks nothing, so `count` asks nothing of it
     enough = len(_wanted(document["ranked"], wanted)) >= wanted.count
     return enough or bool(document["sources_ended_by_exhaustion"].get("music"))
 
@@ -206,6 +211,8 @@ def _count_note_zh(
 ) -> str:
     if returned >= parameters.count:
         return f"已返回请求的 {parameters.count} 条作品"
+    if document.get("keyword") is not None:
+        return "关键词模式只返回综合搜索相关作品, 不做音频核验, 不计入同款排名"
     found = f"请求 {parameters.count} 条, 实际返回 {returned} 条, 不重复也不生成数据"
     if parameters.viral_only and document["confirmed_count"] > returned:
         return f"点赞数达到 {parameters.viral_threshold} 的已确认作品不足: {found}"

@@ -73,7 +73,7 @@ def fill_pool(session: ScanSession) -> tuple[Candidate, ...]:
     chosen = choose_candidates(
         found.sightings, title=session.song_title, limit=limit, pooled=found.pool
     )
-    if not chosen and session.parameters.verify_audio:
+    if not chosen and session.listens:
         chosen = choose_others(found.sightings, limit=limit, pooled=found.pool)
     found.pool.update({entry.sighting.aweme_id: entry for entry in chosen})
     session.count()

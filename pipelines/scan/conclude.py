@@ -31,15 +31,15 @@ APART = frozenset({"search", "user_info"})
 def result_document(session: ScanSession) -> dict[str, Any]:
     """The result of this scan, once and for good. Reads when each work was first observed."""
     found = session.findings
-    assert found.track is not None, "a scan without a track fails before it concludes"
     first = read_first_observed(session.runtime.engine, list(found.confirmed))
     ranked = [
         _ranked(session, entry, first.get(aweme_id)) for aweme_id, entry in found.confirmed.items()
     ]
     summary = to_account_summary(ranked, profiles=found.profiles)
     return ResultDocument(
-        music=to_track_document(found.track),
-        music_id=session.music_id,
+        music=to_track_document(found.track) if found.track else None,
+        music_id=session.music_id or None,
+        keyword=session.keyword,
         ranked=ranked,
         candidate_pool_size=len(found.pool),
         unique_account_count=summary["account_count"],
@@ -143,10 +143,10 @@ def _ended(session: ScanSession) -> dict[Source, bool]:
     )
     left = [name for name in found.not_reached if name.partition(":")[0] not in APART]
     is_whole = not left and not found.authors_left
-    ended: dict[Source, bool] = {
-        "music": has_room and is_clean and is_whole,
-        "accounts": found.profiles_end == "completed",
-    }
+    ended: dict[Source, bool] = {}
+    if session.keyword is None:
+        ended["music"] = has_room and is_clean and is_whole
+        ended["accounts"] = found.profiles_end == "completed"
     if found.search is not None:
         ended["search"] = all(term.stop_reason in ENDED for term in found.search.terms)
     return ended

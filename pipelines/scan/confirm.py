@@ -67,7 +67,7 @@ def _widen(session: ScanSession) -> bool:
         session.check_cancelled()
         found.screened.add(music_id)
         read_music_screen(session, music_id)
-    if session.parameters.verify_audio:
+    if session.listens:
         works = [entry.video for entry in found.confirmed.values()]
         read_author_screens(session, works)
         read_hashtag_screens(session, works)
@@ -93,7 +93,7 @@ async def _verify_pool(session: ScanSession) -> list[str]:
     """Hear every music id of the pool that has no verdict yet; returns those that carry it."""
     found = session.findings
     groups = group_by_music(found.videos(), settled=found.settled)
-    if not groups or not session.parameters.verify_audio:
+    if not groups or not session.listens:
         return []
     references = await _references(session)
     spoken_for = [work for works in groups.values() for work in representatives(session, works)]

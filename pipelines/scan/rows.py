@@ -189,7 +189,7 @@ def result_row(session: ScanSession, packed: bytes) -> Row:
     """`marts.job_results`."""
     return {
         "job_id": session.job.job_id,
-        "music_id": session.music_id,
+        "music_id": session.subject,
         "document": packed,
         "confirmed_count": len(session.findings.confirmed),
         "algorithm": ALGORITHM,

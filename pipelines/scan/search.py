@@ -8,7 +8,7 @@ from pipelines.domain.records import Video
 from pipelines.domain.related import to_search_related, to_search_summary
 from pipelines.domain.results import no_search
 from pipelines.domain.search_walk import SearchWalk, to_search_limits
-from pipelines.domain.terms import search_terms
+from pipelines.domain.terms import scene_terms, search_terms
 from pipelines.scan.collect import book, to_sighting
 from pipelines.scan.session import ScanSession
 from warehouse.queries import read_latest_videos
@@ -23,16 +23,22 @@ def read_search(session: ScanSession) -> int:
     A refused search ends with its name as stop reason and the scan goes on without it.
     """
     found, wanted = session.findings, session.parameters
-    if not wanted.search_enabled or not wanted.search_candidate_limit:
+    is_asked = wanted.search_enabled or session.keyword is not None
+    if not is_asked or not wanted.search_candidate_limit:
         return 0
-    track = found.track
-    terms = search_terms(
-        track.title if track else None, track.author if track else None, wanted.search_keywords
-    )
+    terms = _terms(session)
     if not terms:
         found.not_reached.append(NO_TERM)
         return 0
     return walk_search(session, terms)
+
+
+def _terms(session: ScanSession) -> tuple[str, ...]:
+    if session.keyword is not None:
+        return scene_terms(session.keyword)
+    track, keywords = session.findings.track, session.parameters.search_keywords
+    title, author = (track.title, track.author) if track else (None, None)
+    return search_terms(title, author, keywords)
 
 
 def walk_search(session: ScanSession, terms: tuple[str, ...]) -> int:

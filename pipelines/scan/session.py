@@ -21,7 +21,7 @@ from pipelines.domain.coverage import SourceCoverage
 from pipelines.domain.errors import RunCancelledError
 from pipelines.domain.evidence import Comparison
 from pipelines.domain.expansion import Confirmed, Variant
-from pipelines.domain.jobs import Job
+from pipelines.domain.jobs import KEYWORD_SEARCH, Job, keyword_subject
 from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.pool import Candidate, Sighting
 from pipelines.domain.records import Account, Track, UnavailableVideo, Video, VideoDetail
@@ -140,9 +140,24 @@ class ScanSession:
         return video.music.music_id if video.music else self.music_id
 
     @property
+    def keyword(self) -> str | None:
+        """The song's name in a search by name alone; None when a track is scanned."""
+        return self.job.input if self.job.kind == KEYWORD_SEARCH else None
+
+    @property
+    def subject(self) -> str:
+        """What rows of this job are about: the music id, or the key of the keyword."""
+        return self.music_id if self.keyword is None else keyword_subject(self.keyword)
+
+    @property
     def song_title(self) -> str | None:
         """The title that texts are compared with; None when the track has none."""
-        return self.findings.track.title if self.findings.track else None
+        return self.keyword or (self.findings.track.title if self.findings.track else None)
+
+    @property
+    def listens(self) -> bool:
+        """Whether other music ids are listened to. A name alone has nothing to compare with."""
+        return self.parameters.verify_audio and self.keyword is None
 
     @property
     def job_path(self) -> str:

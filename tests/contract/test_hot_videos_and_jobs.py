@@ -246,10 +246,14 @@ def test_another_provider_runs_no_scans(service: Any) -> None:
     assert answer.json()["data"]["error"]["type"] == "provider_unsupported"
 
 
-def test_the_keyword_mode_says_that_it_comes_later(client: TestClient) -> None:
+def test_a_search_by_name_alone_is_a_job_without_a_track(client: TestClient) -> None:
     answer = client.post(JOBS, json={"keyword": "Paper Boats", "search_only": True})
-    assert answer.status_code == 501
-    assert answer.json()["data"]["error"]["type"] == "provider_unsupported"
+    assert answer.status_code == 202
+    data = answer.json()["data"]
+    assert (data["input"], data["music_id"], data["status"]) == ("Paper Boats", None, "queued")
+    assert answer.json()["params"]["search_only"] is True
+    again = client.post(JOBS, json={"keyword": " paper boats ", "search_only": True})
+    assert again.json()["data"]["job_id"] == data["job_id"]
 
 
 def test_jobs_are_listed_newest_first(service: Any, client: TestClient) -> None:

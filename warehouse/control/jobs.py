@@ -14,7 +14,7 @@ import orjson
 from sqlalchemy import Connection, RowMapping, Select, delete, select, update
 
 from pipelines.domain.errors import WarehouseUnavailableError
-from pipelines.domain.jobs import FINAL, MOVES, Job, JobStatus, Progress, may_move
+from pipelines.domain.jobs import FINAL, KINDS, MOVES, Job, JobStatus, Progress, may_move
 from warehouse.control.database import Database
 from warehouse.control.records import NewJob
 from warehouse.control.schema import JOBS, LEASES, LINKS, WANTED, WORKERS
@@ -57,7 +57,7 @@ class JobRows:
         query = select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
         return self._read(query if status is None else query.where(JOBS.c.status == status))
 
-    def claim(self, worker_id: str, *, kinds: Sequence[str] = ("scan",)) -> Job | None:
+    def claim(self, worker_id: str, *, kinds: Sequence[str] = KINDS) -> Job | None:
         """Start the next queued job: highest priority first, then oldest. Never the same twice."""
         following = (
             select(JOBS)

@@ -30,7 +30,7 @@ GRAPH = {
     "raw/account_profiles": ["marts/confirmed_videos"],
     "marts/coverage": ["marts/confirmed_videos", "raw/account_profiles"],
     "marts/rankings": ["marts/confirmed_videos", "marts/coverage"],
-    "marts/job_results": ["marts/rankings"],
+    "marts/job_results": ["marts/rankings", "raw/video_details"],
 }
 CHECKS = {
     "confirmed_ids_are_unique",
