@@ -45,7 +45,7 @@ def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> 
     def judge(segment: Segment, block: Block) -> _Judged:
         match = _match(reference, candidate, block)
         if not block_meets_rule(segment, block, limits):
-            return _judged(segment, block, match.share, _UNMET)
+            return _judged(segment, block, _share_of_music(match, block), _UNMET)
         weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
         judged = _tonally_judged(segment, block, match, match.share * weight, limits)
         return replace(judged, objection="tempo_drifts") if _is_drifting(match) else judged
@@ -115,6 +115,11 @@ def _standing(judged: _Judged) -> tuple[bool, bool, float]:
 
 def _is_drifting(match: Match) -> bool:
     return can_be_surpassed(match.share) and explains_better(drifting_share(match), match.share)
+
+
+def _share_of_music(match: Match, block: Block) -> float:
+    """A tone that never changes has peaks that agree, but no harmony that runs with anything."""
+    return match.share if block.chroma > 0 else 0.0
 
 
 def _tonally_judged(
