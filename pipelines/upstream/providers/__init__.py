@@ -7,6 +7,7 @@ and chart all come from it, and nothing is contacted.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pipelines.domain.errors import ProviderUnsupportedError
 from pipelines.settings import Settings
@@ -15,9 +16,14 @@ from pipelines.upstream.manners import PoliteBook
 from pipelines.upstream.memory import Bodies
 from pipelines.upstream.profiles import Profile, load_profile
 from pipelines.upstream.providers.chart_public import ChartPublic
+from pipelines.upstream.providers.file import build_file
 from pipelines.upstream.providers.protocol import ChartProvider, Provider
 from pipelines.upstream.providers.supplies import Supplies
 from pipelines.upstream.providers.vidplat_public import VidplatPublic
+from pipelines.upstream.providers.vidplat_web import build_vidplat_web
+
+if TYPE_CHECKING:
+    from pipelines.upstream.providers.mock import Mock
 
 __all__ = [
     "ChartProvider",
@@ -33,6 +39,7 @@ __all__ = [
 ]
 
 Build = Callable[[str, Supplies], Provider]
+BuildChart = Callable[[str, Supplies], ChartProvider]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +48,14 @@ class _Source:
 
     Attributes:
         build: How the source is built; without it, `reason` says why it is not.
+        build_chart: Its chart. Without: the public one, and in a world of its own none at all.
         world: The world that it brings along; None where the profile's is read.
         addresses: The profile whose forms of links its world uses; nothing there is contacted.
     """
 
     build: Build | None = None
     reason: str = ""
+    build_chart: BuildChart | None = None
     world: str | None = None
     addresses: str = ""
 
@@ -55,27 +64,43 @@ def _public(name: str, supplies: Supplies) -> Provider:
     return VidplatPublic(supplies.guest(), name=name)
 
 
-def _mock(name: str, supplies: Supplies) -> Provider:
+def _browser(name: str, supplies: Supplies) -> Provider:
+    # The browser's driver takes a moment to load.
+    from pipelines.upstream.providers.browser_public import build_browser_public  # noqa: PLC0415
+
+    return build_browser_public(name, supplies)
+
+
+def _mock(name: str, supplies: Supplies) -> "Mock":
     # Who never asks the invented world need not load it.
     from pipelines.upstream.providers.mock import build_mock  # noqa: PLC0415
 
     return build_mock(name, supplies)
 
 
+def _mock_chart(name: str, supplies: Supplies) -> ChartProvider:
+    from pipelines.upstream.providers.mock_chart import build_mock_chart  # noqa: PLC0415  # as above
+
+    return build_mock_chart(name, supplies)
+
+
+def _with_stand_in(source: Provider, supplies: Supplies) -> Provider:
+    from pipelines.upstream.providers.fallback import WithStandIn  # noqa: PLC0415  # as above
+
+    return WithStandIn(source, _mock("mock", supplies))
+
+
 _TABLE: Mapping[str, _Source] = {
     "public-graph": _Source(build=_public),
     "vidplat-public": _Source(build=_public),
-    "browser-public": _Source(
-        reason="reading through a local browser is not part of this release"
-    ),
+    "browser-public": _Source(build=_browser),
     "mobileapp-guest": _Source(
         reason="reading through the platform's app in an emulator comes in a later release"
     ),
-    "vidplat-web": _Source(reason="the experimental web surfaces are not part of this release"),
-    "mock": _Source(build=_mock, world="mock", addresses="sandbox"),
-    "file": _Source(reason="reading from files is not part of this release", world="file",
-                    addresses="public"),
-}  # fmt: skip
+    "vidplat-web": _Source(build=build_vidplat_web),
+    "mock": _Source(build=_mock, build_chart=_mock_chart, world="mock", addresses="sandbox"),
+    "file": _Source(build=build_file, world="file", addresses="public"),
+}
 
 
 def supported_music_providers() -> frozenset[str]:
@@ -122,8 +147,12 @@ def build_data_provider(
     control: PoliteBook,
     limits: HttpLimits | None = None,
     bodies: Bodies | None = None,
+    may_stand_in: bool = False,
 ) -> Provider:
     """The source of users, posts and single works; close it after use.
+
+    `may_stand_in` is for answers to people alone: with PUBLIC_FALLBACK_TO_MOCK demo data then
+    stands in where the public source refuses.
 
     Raises:
         ProviderUnsupportedError: This release cannot read from it.
@@ -131,7 +160,7 @@ def build_data_provider(
     supplies = Supplies(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
     )
-    return _build(data_provider_name(settings), supplies)
+    return _build(data_provider_name(settings), supplies, may_stand_in=may_stand_in)
 
 
 def build_music_provider(
@@ -141,8 +170,12 @@ def build_music_provider(
     control: PoliteBook,
     limits: HttpLimits | None = None,
     bodies: Bodies | None = None,
+    may_stand_in: bool = False,
 ) -> Provider:
-    """The source of music scans, with a client of its own; close it after use.
+    """The source of music data, with a client of its own; close it after use.
+
+    `may_stand_in` as for `build_data_provider`; a scan never says so, since it keeps what it
+    concludes.
 
     Raises:
         ProviderUnsupportedError: This release cannot read from it.
@@ -150,7 +183,7 @@ def build_music_provider(
     supplies = Supplies(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
     )
-    return _build(music_provider_name(settings), supplies)
+    return _build(music_provider_name(settings), supplies, may_stand_in=may_stand_in)
 
 
 def build_chart_provider(
@@ -166,11 +199,8 @@ def build_chart_provider(
     Raises:
         ProviderUnsupportedError: The source that rules everything brings no chart.
     """
-    name = settings.data_provider
-    if _TABLE[name].world is not None:
-        raise ProviderUnsupportedError(
-            f"the source {name!r} brings no chart", hint="set DATA_PROVIDER=vidplat-public"
-        )
+    name = data_provider_name(settings)
+    source = _TABLE[name]
     supplies = Supplies(
         settings=settings,
         profile=profile.for_chart(),
@@ -178,14 +208,22 @@ def build_chart_provider(
         limits=limits,
         bodies=bodies,
     )
+    if source.build_chart is not None:
+        return source.build_chart(name, supplies)
+    if source.world is not None:
+        raise ProviderUnsupportedError(
+            f"the source {name!r} brings no chart", hint="set DATA_PROVIDER=vidplat-public"
+        )
     return ChartPublic(supplies.guest())
 
 
-def _build(name: str, supplies: Supplies) -> Provider:
+def _build(name: str, supplies: Supplies, *, may_stand_in: bool) -> Provider:
     source = _TABLE[name]
     if source.build is None:
         raise ProviderUnsupportedError(
             f"the source {name!r} cannot be used: {source.reason}",
             hint="set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
         )
-    return source.build(name, supplies)
+    built = source.build(name, supplies)
+    wants_stand_in = may_stand_in and supplies.settings.public_fallback_to_mock
+    return _with_stand_in(built, supplies) if wants_stand_in and source.world is None else built

@@ -45,13 +45,13 @@ _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 def build_mock(name: str, supplies: Supplies) -> "Mock":
     """The source over the world that the settings name, its sounds in the demo world's cache."""
     settings = supplies.settings
-    world = _world(settings.mock_seed, settings.mock_size)
+    world = open_world(settings.mock_seed, settings.mock_size)
     cache_dir = settings.data_home.expanduser().resolve() / "mock" / "cache" / "sounds"
     return Mock(world, profile=supplies.profile, cache_dir=cache_dir, name=name)
 
 
 @cache
-def _world(seed: int, size: float) -> World:
+def open_world(seed: int, size: float) -> World:
     """A world is made once in a process; it never changes."""
     return World(seed, size)
 
@@ -77,6 +77,22 @@ class Mock:
         self._profile = profile
         self._cache_dir = cache_dir
         self._rendering = asyncio.Lock()
+
+    def music_ids(self) -> Sequence[str]:
+        """The tracks of the demo world."""
+        return [sound.music_id for sound in self._world.tracks]
+
+    def sec_uids(self) -> Sequence[str]:
+        """Its accounts."""
+        return [self._world.sec_uid(index) for index in range(self._world.account_count)]
+
+    def aweme_ids(self) -> Sequence[str]:
+        """Its works, hidden ones among them."""
+        return [str(one) for one in self._world.works.aweme_id.tolist()]
+
+    def ch_ids(self) -> Sequence[str]:
+        """Its hashtags."""
+        return _words(self._world).ch_ids()
 
     def find_target(self, text: str) -> LinkTarget | None:
         """The first link of the invented platform in a text."""

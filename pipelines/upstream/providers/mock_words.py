@@ -21,6 +21,10 @@ class WordIndex:
     def __init__(self, world: World) -> None:
         self._world = world
 
+    def ch_ids(self) -> list[str]:
+        """Ids of all hashtags."""
+        return list(self._hashtags[0])
+
     def hashtag_name(self, ch_id: str) -> str | None:
         """Name of a hashtag that some listed work carries."""
         return self._hashtags[0].get(ch_id)

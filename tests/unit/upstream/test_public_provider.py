@@ -235,7 +235,6 @@ def _settings(**values: Any) -> Settings:
     "choice",
     [
         {"music_data_provider": "mobileapp-guest"},
-        {"music_data_provider": "browser-public"},
     ],
 )
 def test_source_of_a_later_release_says_so(choice: dict[str, str], profile: Profile) -> None:

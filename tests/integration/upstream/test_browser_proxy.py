@@ -1,0 +1,119 @@
+"""The proxy that is the link gate, without a browser."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.upstream.browser_proxy import GateProxy, Order, read_order
+from pipelines.upstream.profiles import Profile
+
+PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+SHARE = "share.vidplat.localhost"
+
+
+@pytest.fixture
+async def proxy(wire_profile: Profile) -> AsyncIterator[GateProxy]:
+    built = GateProxy(wire_profile, allowed=wire_profile.links.redirect, limit_bytes=100_000)
+    await built.start()
+    yield built
+    await built.aclose()
+
+
+async def say(proxy: GateProxy, text: str) -> bytes:
+    """Send a head to the proxy; everything that comes back."""
+    port = int(proxy.address.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(text.replace("\n", "\r\n").encode())
+    await writer.drain()
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer
+
+
+async def test_a_permitted_page_comes_through_under_its_own_name(
+    wire: Any, proxy: GateProxy
+) -> None:
+    wire.answers["/page"] = [PAGE]
+    head = f"GET http://{SHARE}:{wire.port}/page?x=1 HTTP/1.1\nHost: other\nProxy-Connection: a\n\n"
+    assert (await say(proxy, head)).endswith(b"hello")
+    (request,) = wire.seen
+    assert request.target == "/page?x=1"
+    assert request.headers == {"host": f"{SHARE}:{wire.port}", "connection": "close"}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "GET http://evil.example/page HTTP/1.1\n\n",
+        "GET http://127.0.0.1:{port}/page HTTP/1.1\n\n",
+        "GET http://localhost:{port}/page HTTP/1.1\n\n",
+        "GET http://share.vidplat.localhost:1/page HTTP/1.1\n\n",
+        "GET http://share.vidplat.localhost.evil.example:{port}/page HTTP/1.1\n\n",
+        "GET http://a@share.vidplat.localhost:{port}/page HTTP/1.1\n\n",
+        "GET /page HTTP/1.1\nHost: share.vidplat.localhost\n\n",
+        "POST http://share.vidplat.localhost:{port}/page HTTP/1.1\nContent-Length: 1\n\nx",
+        "CONNECT share.vidplat.localhost:{port} HTTP/1.1\n\n",
+        "CONNECT evil.example:443 HTTP/1.1\n\n",
+        "nonsense\n\n",
+    ],
+)
+async def test_everything_else_gets_no_answer_and_is_counted(
+    head: str, wire: Any, proxy: GateProxy
+) -> None:
+    wire.answers["/page"] = [PAGE]
+    assert await say(proxy, head.format(port=wire.port)) == b""
+    assert wire.seen == []
+    assert sum(proxy.traffic.refused.values()) == 1
+
+
+async def test_what_follows_a_plain_request_on_the_wire_goes_nowhere(
+    wire: Any, proxy: GateProxy
+) -> None:
+    wire.answers["/page"] = [PAGE]
+    wire.answers["/other"] = [PAGE]
+    one = f"GET http://{SHARE}:{wire.port}/page HTTP/1.1\n\n"
+    await say(proxy, one + one.replace("/page", "/other"))
+    assert [request.target for request in wire.seen] == ["/page"]
+
+
+async def test_a_tunnel_is_opened_where_the_profile_speaks_https(
+    wire: Any, wire_profile: Profile
+) -> None:
+    """What is inside a tunnel is the host's and the browser's business."""
+    wire.answers["/inside"] = [PAGE]
+    profile = wire_profile.model_copy(update={"scheme": "https"})
+    proxy = GateProxy(profile, allowed=profile.links.redirect, limit_bytes=100_000)
+    await proxy.start()
+    head = f"CONNECT {SHARE}:{wire.port} HTTP/1.1\n\nGET /inside HTTP/1.1\nHost: {SHARE}\n\n"
+    answer = await say(proxy, head)
+    plain = await say(proxy, f"GET http://{SHARE}:{wire.port}/inside HTTP/1.1\n\n")
+    await proxy.aclose()
+    assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK")
+    assert plain == b""
+
+
+async def test_a_page_may_not_bring_more_than_its_share(wire: Any, proxy: GateProxy) -> None:
+    wire.answers["/page"] = [b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 300_000]
+    answer = await say(proxy, f"GET http://{SHARE}:{wire.port}/page HTTP/1.1\n\n")
+    assert len(answer) < 300_000
+    assert proxy.traffic.over.is_set()
+    proxy.begin()
+    assert not proxy.traffic.over.is_set()
+
+
+async def test_hosts_that_a_page_invents_are_counted_in_one_sum(proxy: GateProxy) -> None:
+    for number in range(300):
+        proxy.traffic.refuse(f"{number}.example")
+    assert len(proxy.traffic.refused) <= 101
+    assert sum(proxy.traffic.refused.values()) == 300
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_are_read_as_an_order_that_they_are_not(head: bytes) -> None:
+    found = read_order(head + b"\r\n\r\n")
+    assert found is None or isinstance(found, Order)

@@ -1,0 +1,359 @@
+"""Pages in a real Chromium, all of whose traffic goes through the gate."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+import pytest
+import pytest_asyncio
+
+from pipelines.domain.errors import (
+    ProviderUnsupportedError,
+    RateLimitedError,
+    StructureChangedError,
+    UnreachableError,
+    UpstreamError,
+)
+from pipelines.domain.search import SearchPlace
+from pipelines.settings import Settings
+from pipelines.upstream.browser import BrowserLimits, PageLoader
+from pipelines.upstream.browser_client import BrowserClient
+from pipelines.upstream.browser_process import find_chromium
+from pipelines.upstream.politeness import Turns
+from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.upstream.providers import build_data_provider
+from pipelines.upstream.providers.browser_public import BrowserPublic
+from pipelines.upstream.trail import open_trail
+from tests.integration.upstream.conftest import OpenBook, Wire
+from warehouse.control import open_control
+from warehouse.home import open_home
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+browser = pytest.mark.browser
+module_fixture = pytest_asyncio.fixture(scope="module", loop_scope="module")
+SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
+MUSIC = "7361234567890123456"
+PAGE = f"/share/user/{SEC}"
+POSTS, INFO = "/web/api/v2/aweme/post/", "/web/api/v2/user/info/"
+STREAM = "/aweme/v1/web/general/search/stream/"
+LIMITS = BrowserLimits(page_s=20, answer_s=15, settle_s=0.3, page_bytes=2_000_000)
+
+
+def reply(
+    body: str | bytes, *, kind: str = "text/html", status: str = "200 OK", **more: str
+) -> bytes:
+    data = body.encode() if isinstance(body, str) else body
+    given = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(data)), **more}
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in given.items()]
+    return "\r\n".join([f"HTTP/1.1 {status}", "Connection: close", *lines, "", ""]).encode() + data
+
+
+def answer(**document: object) -> bytes:
+    return reply(json.dumps({"status_code": 0, **document}), kind="application/json")
+
+
+def page(script: str, *, title: str = "share", container: str = '{"loaderData":{}}') -> bytes:
+    return reply(
+        f"<html><head><title>{title}</title></head><body>"
+        f"<script>window._ROUTER_DATA = {container}</script><script>{script}</script></body></html>"
+    )
+
+
+def loads(*addresses: str) -> str:
+    return "".join(f"fetch({address!r}).catch(() => 0);" for address in addresses)
+
+
+def away(host: str) -> bytes:
+    return reply("", status="302 Found", Location=f"http://{host}/x")
+
+
+def posts(*ids: str, has_more: int = 1) -> bytes:
+    works = [{"aweme_id": name, "desc": "d", "statistics": {"digg_count": 3}} for name in ids]
+    return answer(aweme_list=works, max_cursor=1761900000000, has_more=has_more)
+
+
+@module_fixture
+async def wire() -> AsyncIterator[Wire]:
+    built = Wire()
+    server = await asyncio.start_server(built.serve, "127.0.0.1", 0)
+    built.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield built
+
+
+@module_fixture
+async def book() -> OpenBook:
+    return OpenBook()
+
+
+@module_fixture
+async def provider(wire: Wire, book: OpenBook) -> AsyncIterator[BrowserPublic]:
+    """One browser for all tests; starting one takes longer than reading a page."""
+    profile = load_profile("sandbox", sandbox_port=wire.port)
+    turns = Turns(book, profile.rate, daily_budget=1000, patience_s=3)
+    pages = PageLoader(
+        profile, turns, chromium=find_chromium(None), limits=LIMITS,
+        allowed=profile.links.redirect,
+    )  # fmt: skip
+    built = BrowserPublic(BrowserClient(profile, turns, pages=pages), name="browser-public")
+    yield built
+    await built.aclose()
+
+
+@pytest.fixture(autouse=True)
+def _afresh(wire: Wire, book: OpenBook) -> None:
+    wire.answers.clear()
+    wire.seen.clear()
+    book.pauses.clear()
+
+
+def paths(wire: Any) -> list[str]:
+    return [request.target.partition("?")[0] for request in wire.seen]
+
+
+@browser
+async def test_posts_are_what_the_share_page_itself_loads(wire: Any, provider: Any) -> None:
+    wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}&count=20"))]
+    wire.answers[POSTS] = [posts("7568123456789012345", "7568123456789012346")]
+    with open_trail() as trail:
+        reading = await provider.fetch_author_page(SEC, 0)
+    assert [video.aweme_id[-1] for video in reading.value.videos] == ["5", "6"]
+    assert (reading.surface, reading.value.has_more) == ("user_posts", True)
+    assert reading.payload.startswith(b'{"status_code"')
+    assert (trail.request_count, reading.source_path) == (2, POSTS)
+    assert paths(wire) == [PAGE, POSTS]
+    first, second = (request.headers for request in wire.seen)
+    assert "Sametrack" in first["user-agent"]
+    assert {"referer", "cookie"} & first.keys() == set()
+    assert second["referer"].endswith(PAGE)
+
+
+@browser
+async def test_one_visit_serves_what_else_the_page_brought(wire: Any, provider: Any) -> None:
+    wire.answers[PAGE] = [page(loads(f"{INFO}?sec_uid={SEC}", f"{POSTS}?sec_uid={SEC}"))]
+    wire.answers[POSTS] = [posts("7568123456789012345")]
+    wire.answers[INFO] = [answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})]
+    await provider.fetch_author_page(SEC, 0)
+    account = await provider.fetch_account(SEC)
+    assert account.value.follower_count == 5
+    assert sorted(paths(wire)) == sorted([PAGE, INFO, POSTS])
+
+
+@browser
+async def test_a_page_reaches_nothing_but_what_the_gate_permits(wire: Any, provider: Any) -> None:
+    """Foreign hosts, other ports of this machine, pictures and posted data stay out."""
+    port = wire.port
+    script = (
+        loads(f"http://evil.example:{port}/a", f"http://127.0.0.1:{port}/b", f"http://localhost:{port}/c",
+              f"http://[::1]:{port}/d", "https://www.vidplat.localhost/e")
+        + "fetch('/posted', {method: 'POST', body: 'x'}).catch(() => 0);"
+        + "navigator.sendBeacon('/beacon', 'x'); new Image().src = '/picture.png';"
+        + f"try {{ new WebSocket('ws://evil.example:{port}/f') }} catch (e) {{}}"
+        + f"try {{ new WebSocket('ws://127.0.0.1:{port}/g') }} catch (e) {{}}"
+        + "try { navigator.serviceWorker.register('/worker.js').catch(() => 0) } catch (e) {}"
+        + "window.open('/popup');"
+        + loads(f"{POSTS}?sec_uid={SEC}")
+    )  # fmt: skip
+    wire.answers[PAGE] = [page(script)]
+    wire.answers[POSTS] = [posts("7568123456789012345")]
+    await provider.fetch_author_page(SEC, 0)
+    assert paths(wire) == [PAGE, POSTS]
+    assert {"evil.example", "127.0.0.1"} <= set(provider._client._pages.refused_hosts)
+
+
+@browser
+async def test_what_the_browser_itself_wants_from_outside_reaches_nothing(
+    wire: Any, provider: Any
+) -> None:
+    wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
+    wire.answers[POSTS] = [posts("7568123456789012345")]
+    await provider.fetch_author_page(SEC, 0)
+    await asyncio.sleep(1)
+    assert provider._client._pages._proxy.traffic.connections == len(wire.seen) == 2
+    assert provider._client._pages.refused_hosts == {}
+
+
+SAYS_NO = {
+    "upstream_verification": [
+        page("", title="验证码中间页"),
+        reply("<html><script>waf-jschallenge</script></html>"),
+    ],
+    "upstream_forbidden": [page("", title="访问受限"), reply("no", status="403 Forbidden")],
+    "upstream_empty": [reply("")],
+    "upstream_page_without_data": [page("")],
+    "upstream_structure_changed": [reply("<html><body>new</body></html>")],
+    "upstream_region_blocked": [away("overseas.vidplat.localhost")],
+    "upstream_substitution": [away("evil.example")],
+}
+
+
+@browser
+async def test_a_page_that_loads_nothing_says_why(wire: Any, provider: Any) -> None:
+    cases = [(kind, document) for kind, documents in SAYS_NO.items() for document in documents]
+    found = []
+    for number, (_, document) in enumerate(cases):
+        music_id = str(int(MUSIC) + number)
+        wire.answers[f"/share/music/{music_id}/"] = [document]
+        with pytest.raises(UpstreamError) as caught:
+            await provider.fetch_music_page(music_id, 0)
+        found.append(caught.value.type)
+    assert found == [kind for kind, _ in cases]
+
+
+@browser
+async def test_a_wait_that_the_platform_asks_for_is_kept(
+    wire: Any, provider: Any, book: Any
+) -> None:
+    wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
+    wire.answers[POSTS] = [reply("", status="429 Too Many Requests", Retry_After="40")]
+    with pytest.raises(RateLimitedError) as caught:
+        await provider.fetch_author_page(SEC, 0)
+    assert (caught.value.retry_after, list(book.pauses)) == (40, ["share.vidplat.localhost"])
+
+
+@browser
+async def test_the_last_answer_of_a_first_screen_counts(wire: Any, provider: Any) -> None:
+    """A prefetch may be told to verify, and the page then shows results all the same."""
+    nil = {"search_nil_type": "verify_check"}
+    told = answer(data=[], has_more=0, cursor=0, search_nil_info=nil)
+    work = {"type": 1, "aweme_info": {"aweme_id": "7568123456789012345", "desc": "d"}}
+    shown = answer(data=[work], has_more=1, cursor=10, extra={"logid": "2025L"})
+    script = f"fetch('{STREAM}?keyword=k').then(() => fetch('{STREAM}?keyword=k'))"
+    wire.answers["/search/k"] = [page(script)]
+    wire.answers[STREAM] = [told, shown]
+    reading = await provider.fetch_search_page("k", SearchPlace())
+    assert [video.aweme_id for video in reading.value.videos] == ["7568123456789012345"]
+
+
+@browser
+async def test_too_large_a_page_ends_the_visit(wire: Any, provider: Any) -> None:
+    wire.answers[f"/share/music/{MUSIC}/"] = [reply(b"x" * 3_000_000)]
+    with pytest.raises((StructureChangedError, UnreachableError)) as caught:
+        await provider.fetch_music_page(MUSIC, 0)
+    assert getattr(caught.value, "reason", "") == "body_too_large"
+
+
+async def never(writer: asyncio.StreamWriter) -> None:
+    """Begin an answer and never come to its end, until the other side hangs up."""
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        writer.write(b"X-More: 1\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.1)
+
+
+async def asked(wire: Any) -> None:
+    for _ in range(600):
+        if wire.seen:
+            return
+        await asyncio.sleep(0.05)
+
+
+@browser
+async def test_cancelling_leaves_no_browser_behind(wire: Any, provider: Any) -> None:
+    wire.answers[PAGE] = [never]
+    visit = asyncio.create_task(provider.fetch_author_page(SEC, 0))
+    await asked(wire)
+    visit.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await visit
+    await provider._client._pages.aclose()
+    assert browsers_below(os.getpid()) == []
+
+
+@browser
+async def test_a_browser_that_dies_is_a_named_error_and_a_new_one_comes(
+    wire: Any, provider: Any
+) -> None:
+    wire.answers[PAGE] = [never, page(loads(f"{POSTS}?sec_uid={SEC}"))]
+    wire.answers[POSTS] = [posts("7568123456789012345")]
+    visit = asyncio.create_task(provider.fetch_author_page(SEC, 0))
+    await asked(wire)
+    for process in browsers_below(os.getpid()):
+        process.kill()
+    with pytest.raises(UnreachableError) as caught:
+        await visit
+    assert caught.value.reason == "browser_gone"
+    assert len((await provider.fetch_author_page(SEC, 0)).value.videos) == 1
+
+
+@browser
+async def test_a_browser_that_does_not_start_is_named(
+    wire: Any, wire_profile: Profile, book: Any, tmp_path: Path
+) -> None:
+    broken = tmp_path / "chromium"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    turns = Turns(book, wire_profile.rate, daily_budget=1000, patience_s=3)
+    pages = PageLoader(wire_profile, turns, chromium=broken, allowed=())
+    built = BrowserPublic(BrowserClient(wire_profile, turns, pages=pages), name="browser-public")
+    with pytest.raises(UnreachableError) as caught:
+        await built.fetch_author_page(SEC, 0)
+    await built.aclose()
+    assert caught.value.reason == "browser_start"
+    assert wire.seen == []
+
+
+@browser
+async def test_the_stand_in_platform_is_read_through_the_browser(
+    sandbox: Any, tmp_path: Path
+) -> None:
+    settings = Settings(
+        _env_file=None, profile="sandbox", sandbox_port=sandbox.port, data_provider="browser-public"
+    )
+    home = open_home(tmp_path, "sandbox")
+    with closing(open_control(home.control_url, world="sandbox")) as control:
+        provider = build_data_provider(settings, sandbox.profile, control=control)
+        track = (await asyncio.to_thread(sandbox_tracks, sandbox.port))[0]
+        first = await provider.fetch_music_page(track["music_id"], 0)
+        detail = await provider.fetch_video(first.value.videos[0].aweme_id)
+        await provider.aclose()
+    assert first.surface == "music_list"
+    assert detail.surface in {"video_page", "slides_info"}
+
+
+def sandbox_tracks(port: int) -> Any:
+    return httpx2.get(f"http://127.0.0.1:{port}/_world/tracks").json()["tracks"]
+
+
+async def test_without_a_browser_the_source_says_what_to_do(
+    wire_profile: Profile, book: Any, tmp_path: Path
+) -> None:
+    settings = Settings(
+        _env_file=None, data_provider="browser-public", chromium_path=tmp_path / "no-chromium"
+    )
+    with pytest.raises(ProviderUnsupportedError) as caught:
+        build_data_provider(settings, wire_profile, control=book)
+    assert "make setup-browser" in str(caught.value.hint)
+
+
+def browsers_below(pid: int) -> list[psutil.Process]:
+    found = psutil.Process(pid).children(recursive=True)
+    return [process for process in found if runs(process) and "chromium" in process.name()]
+
+
+def runs(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@browser
+@pytest.mark.parametrize("cursor", [1, 20])
+async def test_there_is_no_deeper_page(cursor: int, wire: Any, provider: Any) -> None:
+    for call in (
+        provider.fetch_music_page(MUSIC, cursor),
+        provider.fetch_author_page(SEC, cursor),
+        provider.fetch_hashtag_page("1234567", cursor),
+        provider.fetch_search_page("k", SearchPlace(cursor=cursor)),
+    ):
+        with pytest.raises(ProviderUnsupportedError, match="first screens alone"):
+            await call
+    assert wire.seen == []
