@@ -70,10 +70,32 @@ def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
 
 def read_payload(engine: Engine, sha256: str) -> bytes | None:
     """A body by its hash, compressed; None when it is not kept."""
+    return read_payloads(engine, [sha256]).get(sha256)
+
+
+def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:
+    """Bodies by their hash, compressed. One that retention has removed is absent."""
     found = _rows(
-        engine, "select body from raw.payloads where sha256 = $sha256 limit 1", sha256=sha256
+        engine,
+        """
+        select sha256, body from raw.payloads
+        where sha256 in (select unnest($hashes::varchar[]))
+        """,
+        hashes=list(sha256s),
     )
-    return bytes(found[0]["body"]) if found else None
+    return {row["sha256"]: bytes(row["body"]) for row in found}
+
+
+# A capture that was read again has the same surface, entity, sequence and body: the newest counts.
+_ARCHIVE = """
+    select * from raw.captures
+    where payload_sha256 is not null
+        and ($since::timestamptz is null or observed_at >= $since)
+        and (len($surfaces::varchar[]) = 0 or surface in (select unnest($surfaces::varchar[])))
+    qualify row_number() over (
+        partition by surface, entity_id, sequence, payload_sha256 order by committed_at desc
+    ) = 1
+"""
 
 
 def read_archive(
@@ -83,48 +105,39 @@ def read_archive(
     surfaces: Sequence[str] = (),
     batch: int = 100,
 ) -> Iterator[list[Row]]:
-    """Every capture that has a body, oldest first, in batches: its row and `body`, compressed.
+    """Every capture that came with a body, oldest first, in batches; as last read.
 
-    `surfaces` empty: all of them. A body that retention has removed is absent.
+    `surfaces` empty: all of them.
     """
-    after: tuple[datetime | None, str] = (None, "")
+    after: Row = {"observed_at": None, "capture_id": ""}
     while True:
         found = _rows(
             engine,
-            """
-            select captures.*, payloads.body from raw.captures as captures
-            join (
-                select sha256, any_value(body) as body from raw.payloads group by sha256
-            ) as payloads on payloads.sha256 = captures.payload_sha256
-            where ($since is null or observed_at >= $since)
-                and (len($surfaces::varchar[]) = 0 or surface in (select unnest($surfaces)))
-                and ($at is null or (observed_at, capture_id) > ($at, $id))
+            f"""
+            with archive as ({_ARCHIVE})
+            select * from archive
+            where $at::timestamptz is null or (observed_at, capture_id) > ($at, $id)
             order by observed_at, capture_id limit $batch
-            """,
+            """,  # noqa: S608  # the archive is a word of this module
             since=since,
             surfaces=list(surfaces),
-            at=after[0],
-            id=after[1],
+            at=after["observed_at"],
+            id=after["capture_id"],
             batch=batch,
         )
         if not found:
             return
         yield found
-        after = (found[-1]["observed_at"], found[-1]["capture_id"])
+        after = found[-1]
 
 
 def count_archive(
     engine: Engine, *, since: datetime | None = None, surfaces: Sequence[str] = ()
 ) -> int:
-    """How many captures `read_archive` gives, at most."""
+    """How many captures `read_archive` gives."""
     found = _rows(
         engine,
-        """
-        select count(*) as n from raw.captures
-        where payload_sha256 is not null
-            and ($since is null or observed_at >= $since)
-            and (len($surfaces::varchar[]) = 0 or surface in (select unnest($surfaces)))
-        """,
+        f"select count(*) as n from ({_ARCHIVE})",  # noqa: S608  # as above
         since=since,
         surfaces=list(surfaces),
     )

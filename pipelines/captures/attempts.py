@@ -44,7 +44,7 @@ def succeeded[T: Seen](reading: Reading[T], question: Question) -> Attempt:
     gone = reading.value if isinstance(reading.value, UnavailableVideo) else None
     return Attempt(
         surface=reading.surface,
-        entity_id=reading.entity_id,
+        entity_id=question.entity_id,
         observed_at=reading.fetched_at,
         outcome="ok" if gone is None else "unavailable",
         reason=None if gone is None else gone.filter_reason,

@@ -1,0 +1,162 @@
+"""One reader at a time: others wait and read what it kept, and hear of every capture."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipelines.captures import Captures
+from pipelines.captures.keeper import OUTBOX_LINES
+from pipelines.domain.errors import ForbiddenError, RunCancelledError
+from pipelines.domain.records import VideoDetail
+from pipelines.domain.search import SearchPage, SearchPlace
+from pipelines.domain.search_walk import SearchLimits
+from warehouse.control import CaptureLine
+
+Begin = Callable[..., Captures]
+
+
+async def together(source: Any, *readers: Any) -> list[Any]:
+    """Let the first reader ask, then the others come, then the source answers."""
+    source.gate = asyncio.Event()
+    tasks = [asyncio.create_task(readers[0])]
+    await source.arrivals.get()
+    tasks += [asyncio.create_task(reader) for reader in readers[1:]]
+    await asyncio.sleep(0.3)  # long enough for them to ask, were they not waiting
+    assert len(source.asked) == 1
+    source.gate.set()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda captures: captures.track("12345"),
+        lambda captures: captures.account("sec"),
+        lambda captures: captures.hashtag("77777"),
+    ],
+)
+async def test_who_asks_the_same_at_the_same_moment_reads_what_one_of_them_kept(
+    read: Any, begin: Begin, source: Any, stores: Any
+) -> None:
+    async with begin() as one, begin() as two, begin() as three:
+        first, *others = await together(source, read(one), read(two), read(three))
+        assert (two.requests_used, three.requests_used) == (0, 0)
+    assert others == [first, first]
+    assert stores.rows("select sequence from raw.captures") == [{"sequence": 1}]
+
+
+async def test_page_of_a_list_is_read_once_for_two_walks(begin: Begin, source: Any) -> None:
+    async with begin() as one, begin() as two:
+        first, second = await together(
+            source, one.walk_music("12345", limit=2), two.walk_music("12345", limit=2)
+        )
+    assert [work.aweme_id for work in second.videos] == ["1", "2"]
+    assert (first.videos, second.cursor) == (second.videos, 2)
+
+
+async def test_page_of_a_search_is_read_once_for_two_jobs(
+    begin: Begin, source: Any, works: Any
+) -> None:
+    place = SearchPlace(cursor=9, search_id="log", backtrace="b")
+    source.search_pages = [
+        SearchPage(videos=tuple(works("1", "2")), next_place=place, has_more=False)
+    ]
+    limits = SearchLimits()
+    async with begin() as one, begin() as two:
+        first, second = await together(
+            source, one.search(["song"], limits=limits), two.search(["song"], limits=limits)
+        )
+    assert first.videos == second.videos
+    assert (first.requests_used, second.requests_used) == (1, 0)
+
+
+async def test_work_read_by_another_comes_without_its_expiring_addresses(
+    begin: Begin, source: Any
+) -> None:
+    async with begin() as one, begin() as two:
+        first, second = await together(source, one.video("7"), two.video("7"))
+    assert isinstance(second, VideoDetail)
+    assert (second.video, first.play_urls, second.play_urls) == (first.video, ("http://x/",), ())
+
+
+async def test_refusal_is_told_to_those_who_wait_by_its_own_name(
+    begin: Begin, source: Any, stores: Any
+) -> None:
+    source.error = ForbiddenError("no", surface="music_info", status=403)
+    async with begin() as one, begin() as two:
+        first, second = await together(source, one.track("12345"), two.track("12345"))
+    assert isinstance(first, ForbiddenError)
+    assert isinstance(second, ForbiddenError)
+    assert (second.status, len(stores.rows("select * from raw.captures"))) == (403, 1)
+
+
+async def test_cancelled_reader_leaves_its_turn_to_the_next(begin: Begin, source: Any) -> None:
+    is_cancelled = False
+    source.gate = asyncio.Event()
+    async with begin(cancelled=lambda: is_cancelled) as one, begin() as two:
+        reading = asyncio.create_task(one.track("12345"))
+        await source.arrivals.get()
+        waiting = asyncio.create_task(two.track("12345"))
+        await asyncio.sleep(0.2)
+        is_cancelled = True
+        with pytest.raises(RunCancelledError):
+            await reading
+        source.gate.set()
+        assert (await waiting).music_id == "12345"
+    assert len(source.asked) == 2
+
+
+async def test_another_page_of_the_same_list_waits_for_nobody(begin: Begin, source: Any) -> None:
+    source.gate = asyncio.Event()
+    async with begin() as one, begin() as two:
+        reading = asyncio.create_task(one.walk_author("sec", cursor=0))
+        other = asyncio.create_task(two.walk_author("sec", cursor=4))
+        await source.arrivals.get()
+        await source.arrivals.get()
+        source.gate.set()
+        walks = await asyncio.gather(reading, other)
+    assert [walk.coverage.requests for walk in walks] == [1, 1]
+
+
+async def test_reader_that_died_holds_the_others_up_only_until_its_lease_ends(
+    stores: Any,
+) -> None:
+    control = stores.control
+    assert control.begin_capture("page", "dead", ttl_s=0.2).is_ours
+    assert control.begin_capture("page", "next", ttl_s=60) == (False, "dead")
+    await asyncio.sleep(0.3)
+    assert control.look_for_capture("page", "dead").is_over
+    assert control.begin_capture("page", "next", ttl_s=60).is_ours
+
+
+async def test_each_capture_is_counted_and_told_to_other_processes(
+    begin: Begin, source: Any, stores: Any
+) -> None:
+    async with begin(job_id="job") as captures:
+        await captures.track("12345")
+        await captures.walk_author("sec", pages=2)
+        source.error = ForbiddenError("no", surface="hashtag_info")
+        with pytest.raises(ForbiddenError):
+            await captures.hashtag("77777")
+    control = stores.control
+    names = ["music:12345", "user:sec", "hashtag:77777", "music:9"]
+    assert [control.generation(name) for name in names] == [1, 1, 1, 0]
+    lines = [line.document for line in control.outbox_take(10)]
+    assert [(line["surface"], line["outcome"], line["sequence"]) for line in lines] == [
+        ("music_info", "ok", 1),
+        ("user_posts", "ok", 1),
+        ("user_posts", "ok", 2),
+        ("hashtag_info", "upstream_forbidden", 1),
+    ]
+    assert {line["job_id"] for line in lines} == {"job"}
+
+
+def test_lines_that_nobody_takes_do_not_grow_without_end(stores: Any) -> None:
+    for round_ in range(4):
+        news = [CaptureLine(f"music:{n}", {"n": 10 * round_ + n}) for n in range(10)]
+        stores.control.tell_of_captures(news, keep_lines=15)
+    left = [line.document["n"] for line in stores.control.outbox_take(100)]
+    assert left == list(range(25, 40))
+    assert OUTBOX_LINES == 10_000
