@@ -79,21 +79,21 @@ class Robots:
     def __init__(self, book: RobotsBook, *, is_obeyed: bool) -> None:
         self._book = book
         self._is_obeyed = is_obeyed
-        self._decided: dict[tuple[str, str], tuple[float, Decision]] = {}
+        self._files: dict[str, tuple[float, int | None, Protego]] = {}
+        self._kept: dict[tuple[str, str], tuple[float, Verdict]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
         """Record what the host's file says of a surface, once a day.
 
         Raises:
-            ForbiddenError: It disallows the surface, and the operator wants that obeyed.
+            ForbiddenError: It disallows the address, and the operator wants that obeyed.
         """
         host = urlsplit(url).hostname or ""
-        decided_at, decision = self._decided.get((host, surface), (0.0, None))
-        if decision is None or time.monotonic() - decided_at > DAY_S:
-            async with self._locks.setdefault(host, asyncio.Lock()):
-                decision = await self._decide(host, url, surface, fetch)
-            self._decided[(host, surface)] = (time.monotonic(), decision)
+        async with self._locks.setdefault(host, asyncio.Lock()):
+            status, rules = await self._file(host, url, fetch)
+            decision = _judge(status, rules, url)
+            await self._keep(host, surface, decision)
         if self._is_obeyed and decision.verdict == "disallowed":
             raise ForbiddenError(
                 f"robots.txt of {host} disallows {surface}",
@@ -102,13 +102,12 @@ class Robots:
                 hint="ROBOTS=record reads it all the same and keeps the decision",
             )
 
-    async def _decide(self, host: str, url: str, surface: str, fetch: FetchRobots) -> Decision:
-        file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=DAY_S)
-        if file is None or (file.status is None and _age_s(file) > TRY_AGAIN_S):
-            status, body = await self._renewed(host, url, fetch)
-        else:
-            status, body = file.status, file.body
-        decision = judge(status, body, url)
+    async def _keep(self, host: str, surface: str, decision: Decision) -> None:
+        """A surface has many addresses: one that is disallowed is what the operator should know."""
+        kept_at, kept = self._kept.get((host, surface), (0.0, None))
+        is_fresh = kept is not None and time.monotonic() - kept_at < DAY_S
+        if is_fresh and (decision.verdict == kept or decision.verdict != "disallowed"):
+            return
         await asyncio.to_thread(
             self._book.record_robots,
             host,
@@ -116,7 +115,19 @@ class Robots:
             decision=decision.verdict,
             reason=decision.reason,
         )
-        return decision
+        self._kept[(host, surface)] = (time.monotonic(), decision.verdict)
+
+    async def _file(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, Protego]:
+        read_at, status, rules = self._files.get(host, (0.0, None, None))
+        if rules is not None and time.monotonic() - read_at < _lasts_s(status):
+            return status, rules
+        file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=DAY_S)
+        if file is None or _age_s(file) > _lasts_s(file.status):
+            status, body = await self._renewed(host, url, fetch)
+        else:
+            status, body = file.status, file.body
+        self._files[host] = (time.monotonic(), status, Protego.parse(body))
+        return status, self._files[host][2]
 
     async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
         """The file as it is now. One process reads it; the others look for what it has kept."""
@@ -133,17 +144,22 @@ class Robots:
         return status, body
 
 
-def judge(status: int | None, body: str, url: str) -> Decision:
-    """What a robots file says of an address (RFC 9309, section 2.3.1)."""
+def _judge(status: int | None, rules: Protego, url: str) -> Decision:
+    """RFC 9309, section 2.3.1."""
     if status is None:
         return Decision("unknown", "nothing came")
     if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return Decision("allowed", f"no robots.txt: status {status}")
     if status != HTTPStatus.OK:
         return Decision("unknown", f"status {status}")
-    if Protego.parse(body).can_fetch(url, AGENT):
+    if rules.can_fetch(url, AGENT):
         return Decision("allowed", "no rule against it")
     return Decision("disallowed", "a rule names it")
+
+
+def _lasts_s(status: int | None) -> float:
+    """How long a file is taken as it is; where nothing came, not for long."""
+    return TRY_AGAIN_S if status is None else DAY_S
 
 
 async def _read(url: str, fetch: FetchRobots) -> tuple[int | None, str]:

@@ -1,0 +1,343 @@
+"""Towards a host: circuits, conditional questions and robots.txt, over a real socket and store."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.domain.errors import (
+    EmptyAnswerError,
+    ForbiddenError,
+    SametrackError,
+    StructureChangedError,
+    UnreachableError,
+)
+from pipelines.upstream.circuits import OPEN_REASON
+from pipelines.upstream.http import Ask, GuestClient, HttpLimits
+from pipelines.upstream.manners import build_manners
+from pipelines.upstream.politeness import Turns
+from pipelines.upstream.profiles import Circuit, Profile
+from pipelines.upstream.surfaces import Surfaces
+from pipelines.upstream.trail import open_trail
+from warehouse.control import ControlStore, open_control
+
+HOST = "share.vidplat.localhost"
+LIMITS = HttpLimits(
+    read_s=1, total_s=1.5, attempts=1, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0
+)
+
+
+def reply(status: str, body: bytes = b"", *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+@pytest.fixture
+def control(tmp_path: Path) -> Iterator[ControlStore]:
+    control = open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="sandbox")
+    yield control
+    control.close()
+
+
+class Shelf(dict[str, bytes]):
+    """Bodies by their hash."""
+
+    def put(self, body: bytes) -> None:
+        self[hashlib.sha256(body).hexdigest()] = body
+
+    def read_body(self, sha256: str) -> bytes | None:
+        return self.get(sha256)
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+Open = Callable[..., Awaitable[GuestClient]]
+
+
+@pytest.fixture
+async def connect(
+    wire: Any, wire_profile: Profile, control: ControlStore, shelf: Shelf
+) -> AsyncIterator[Open]:
+    """Another client, as another process would have it. No robots.txt unless a test has one."""
+    wire.answers["/robots.txt"] = [reply("404 Not Found")]
+    async with AsyncExitStack() as stack:
+
+        async def connect(*, obeys: bool = False, **circuit: float) -> GuestClient:
+            times = Circuit(**{"open_s": 60, "longest_s": 600, "probe_s": 60} | circuit)
+            profile = wire_profile.model_copy(update={"circuit": times})
+            turns = Turns(control, profile.rate, daily_budget=10_000, patience_s=3)
+            manners = build_manners(profile, control, is_robots_obeyed=obeys, bodies=shelf)
+            client = GuestClient(profile, turns, limits=LIMITS, manners=manners)
+            return await stack.enter_async_context(client)
+
+        yield connect
+
+
+def ask(path: str, surface: str = "page") -> Ask:
+    return Ask(surface=surface, url=f"http://{HOST}{path}", allowed=(HOST,))
+
+
+async def read(client: GuestClient, path: str, surface: str = "page") -> bytes:
+    """Ask and judge, as every surface is read."""
+    answer = await Surfaces(client).read(ask(path, surface), "1", lambda found: found.body)
+    return answer.value
+
+
+def asked(wire: Any, path: str) -> int:
+    return sum(request.target == path for request in wire.seen)
+
+
+async def refused(client: GuestClient, path: str, surface: str = "page") -> SametrackError:
+    with pytest.raises(SametrackError) as caught:
+        await read(client, path, surface)
+    return caught.value
+
+
+async def test_one_forbidden_opens_the_circuit_for_every_process(wire: Any, connect: Open) -> None:
+    wire.answers["/a"] = [reply("403 Forbidden", b"no")]
+    one, other = await connect(), await connect()
+    await refused(one, "/a")
+    error = await refused(other, "/a")
+    assert isinstance(error, ForbiddenError)
+    assert (error.reason, asked(wire, "/a")) == (OPEN_REASON, 1)
+    assert 50 < (error.retry_after or 0) <= 60
+
+
+async def test_circuit_is_of_one_surface_at_one_host(wire: Any, connect: Open) -> None:
+    wire.answers["/a"] = [reply("403 Forbidden", b"no")]
+    wire.answers["/b"] = [reply("200 OK", b"fine")]
+    client = await connect()
+    await refused(client, "/a", "music_list")
+    assert await read(client, "/b", "music_info") == b"fine"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "count"),
+    [
+        (reply("500 Oops"), UnreachableError, 5),
+        (reply("200 OK"), EmptyAnswerError, 8),
+        (reply("200 OK", b"blocked"), EmptyAnswerError, 8),
+    ],
+)
+async def test_burst_of_nothing_opens_the_circuit(
+    answer: bytes, error: type, count: int, wire: Any, connect: Open
+) -> None:
+    wire.answers["/a"] = [answer]
+    client = await connect()
+    errors = [await refused(client, "/a") for _ in range(count + 3)]
+    assert {type(each) for each in errors} == {error}
+    assert asked(wire, "/a") == count
+
+
+async def test_success_in_between_starts_the_count_again(wire: Any, connect: Open) -> None:
+    fault, fine = reply("500 Oops"), reply("200 OK", b"fine")
+    wire.answers["/a"] = [*[fault] * 4, fine, *[fault] * 4, fine]
+    client = await connect()
+    for _ in range(2):
+        for _ in range(4):
+            await refused(client, "/a")
+        assert await read(client, "/a") == b"fine"
+
+
+async def test_what_is_said_of_one_thing_opens_no_circuit(wire: Any, connect: Open) -> None:
+    wire.answers["/a"] = [reply("404 Not Found", b"none")]
+    client = await connect()
+    errors = [await refused(client, "/a") for _ in range(12)]
+    assert {type(error) for error in errors} == {StructureChangedError}
+    assert asked(wire, "/a") == 12
+
+
+async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
+    wire: Any, connect: Open, control: ControlStore
+) -> None:
+    release = asyncio.Event()
+
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        await release.wait()
+        writer.write(reply("200 OK", b"fine"))
+
+    wire.answers["/a"] = [reply("403 Forbidden", b"no"), slowly]
+    clients = [await connect(open_s=0.1) for _ in range(3)]
+    await refused(clients[0], "/a")
+    await asyncio.sleep(0.2)
+    probe = asyncio.create_task(read(clients[1], "/a"))
+    while asked(wire, "/a") < 2:  # noqa: ASYNC110  # the wire tells no one
+        await asyncio.sleep(0.01)
+    errors = [await refused(clients[0], "/a"), await refused(clients[2], "/a")]
+    assert {type(error) for error in errors} == {ForbiddenError}
+    assert asked(wire, "/a") == 2
+    release.set()
+    assert await probe == b"fine"
+    assert await read(clients[2], "/a") == b"fine"
+    assert [(state.surface, state.open_until) for state in control.circuits()] == [("page", None)]
+
+
+async def test_failed_probe_opens_the_circuit_for_longer(
+    wire: Any, connect: Open, control: ControlStore
+) -> None:
+    wire.answers["/a"] = [reply("403 Forbidden", b"no")]
+    client = await connect(open_s=0.1, longest_s=600)
+    waits = []
+    for _ in range(3):
+        await refused(client, "/a")
+        waits.append((await refused(client, "/a")).retry_after or 0)
+        await asyncio.sleep(waits[-1] + 0.05)
+    assert asked(wire, "/a") == 3
+    assert waits[0] <= 0.1 < waits[1] <= 0.2 < waits[2] <= 0.4
+
+
+async def test_cancelled_probe_lets_another_try(wire: Any, connect: Open) -> None:
+    async def never(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.5)
+
+    wire.answers["/a"] = [reply("403 Forbidden", b"no"), never, reply("200 OK", b"fine")]
+    client = await connect(open_s=0.1)
+    await refused(client, "/a")
+    await asyncio.sleep(0.15)
+    probe = asyncio.create_task(read(client, "/a"))
+    while asked(wire, "/a") < 2:  # noqa: ASYNC110  # the wire tells no one
+        await asyncio.sleep(0.01)
+    probe.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await probe
+    assert await read(client, "/a") == b"fine"
+
+
+async def test_fault_pauses_the_host_for_every_process(
+    wire: Any, connect: Open, control: ControlStore
+) -> None:
+    wire.answers["/a"] = [reply("503 Busy")]
+    client = await connect()
+    client.limits = HttpLimits(attempts=1, wait_initial_s=5, wait_max_s=5, wait_jitter_s=1)
+    await refused(client, "/a")
+    assert control.host_paused_until(HOST) is not None
+
+
+@pytest.mark.parametrize(
+    ("offered", "sent"),
+    [
+        ('ETag: "v1"', ("if-none-match", '"v1"')),
+        (
+            "Last-Modified: Fri, 20 Nov 2026 08:00:00 GMT",
+            ("if-modified-since", "Fri, 20 Nov 2026 08:00:00 GMT"),
+        ),
+    ],
+)
+async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
+    offered: str, sent: tuple[str, str], wire: Any, connect: Open, shelf: Shelf
+) -> None:
+    wire.answers["/a"] = [
+        reply("200 OK", b"first", offered),
+        reply("304 Not Modified"),
+        reply("200 OK", b"second", offered),
+    ]
+    one, other = await connect(), await connect()
+    await one.fetch(ask("/a"))
+    shelf.put(b"first")
+    again = await other.fetch(ask("/a"))
+    assert (again.body, again.status, again.wire_status) == (b"first", 200, 304)
+    assert wire.seen[-1].headers[sent[0]] == sent[1]
+    assert (await one.fetch(ask("/a"))).body == b"second"
+
+
+@pytest.mark.parametrize("headers", [(), ('ETag: "v1"', "Cache-Control: private, no-store")])
+async def test_what_is_not_offered_is_not_asked_about(
+    headers: tuple[str, ...], wire: Any, connect: Open, shelf: Shelf
+) -> None:
+    wire.answers["/a"] = [reply("200 OK", b"body", *headers)]
+    client = await connect()
+    shelf.put(b"body")
+    for _ in range(2):
+        assert (await client.fetch(ask("/a"))).body == b"body"
+    assert not {"if-none-match", "if-modified-since"} & set(wire.seen[-1].headers)
+
+
+async def test_body_that_is_not_kept_is_asked_for_whole(wire: Any, connect: Open) -> None:
+    wire.answers["/a"] = [reply("200 OK", b"body", 'ETag: "v1"')]
+    client = await connect()
+    await client.fetch(ask("/a"))
+    await client.fetch(ask("/a"))
+    assert "if-none-match" not in wire.seen[-1].headers
+
+
+async def test_redirect_is_not_asked_with_the_first_addresss_words(
+    wire: Any, connect: Open, shelf: Shelf
+) -> None:
+    wire.answers["/a"] = [
+        reply("200 OK", b"body", 'ETag: "v1"'),
+        reply("302 Found", b"", f"Location: http://{HOST}:{wire.port}/b"),
+    ]
+    wire.answers["/b"] = [reply("200 OK", b"other", 'ETag: "v2"')]
+    client = await connect()
+    await client.fetch(ask("/a"))
+    shelf.put(b"body")
+    assert (await client.fetch(ask("/a"))).body == b"other"
+    assert "if-none-match" not in wire.seen[-1].headers
+
+
+DENY = reply("200 OK", b"User-agent: *\nDisallow: /a\nAllow: /a/open*\n")
+
+
+@pytest.mark.parametrize(
+    ("robots", "path", "decision"),
+    [
+        (DENY, "/a", "disallowed"),
+        (DENY, "/a/open?x=1", "allowed"),
+        (DENY, "/b", "allowed"),
+        (reply("200 OK", b"User-agent: Sametrack\nDisallow:\nUser-agent: *\nDisallow: /"), "/a",
+         "allowed"),
+        (reply("200 OK", b"User-agent: *\nDisallow: /*?"), "/a?x=1", "disallowed"),
+        (reply("404 Not Found"), "/a", "allowed"),
+        (reply("403 Forbidden"), "/a", "allowed"),
+        (reply("500 Oops"), "/a", "unknown"),
+        (reply("302 Found", b"", "Location: http://elsewhere.example/robots.txt"), "/a", "unknown"),
+        (reply("200 OK", b"\x00\xff\xfe garbage \xf0"), "/a", "allowed"),
+    ],
+)  # fmt: skip
+async def test_robots_decision_is_kept_and_the_page_is_read_all_the_same(
+    robots: bytes, path: str, decision: str, wire: Any, connect: Open, control: ControlStore
+) -> None:
+    client = await connect()
+    wire.answers["/robots.txt"] = [robots]
+    wire.answers[path.partition("?")[0]] = [reply("200 OK", b"fine")]
+    with open_trail() as trail:
+        await client.fetch(ask(path, "music_list"))
+    kept = control.robots_decisions()
+    assert [(each.host, each.surface, each.decision) for each in kept] == [
+        (HOST, "music_list", decision)
+    ]
+    assert kept[0].reason
+    assert trail.request_count == 1
+
+
+async def test_robots_file_is_read_once_by_all_processes(
+    wire: Any, connect: Open, control: ControlStore
+) -> None:
+    wire.answers["/robots.txt"] = [DENY]
+    wire.answers["/a"] = wire.answers["/b"] = [reply("200 OK", b"fine")]
+    clients = [await connect() for _ in range(3)]
+    await asyncio.gather(*(client.fetch(ask("/a", "music_list")) for client in clients))
+    await asyncio.gather(*(client.fetch(ask("/b", "user_info")) for client in clients))
+    assert asked(wire, "/robots.txt") == 1
+    assert [(each.surface, each.decision) for each in control.robots_decisions()] == [
+        ("music_list", "disallowed"),
+        ("user_info", "allowed"),
+    ]
+
+
+async def test_operator_may_have_robots_obeyed(wire: Any, connect: Open) -> None:
+    client = await connect(obeys=True)
+    wire.answers["/robots.txt"] = [DENY]
+    wire.answers["/b"] = [reply("200 OK", b"fine")]
+    error = await refused(client, "/a", "music_list")
+    assert isinstance(error, ForbiddenError)
+    assert (error.reason, asked(wire, "/a")) == ("robots_disallow", 0)
+    assert error.hint
+    assert await read(client, "/b", "music_list") == b"fine"
