@@ -36,6 +36,7 @@ class Booking:
 
     def __init__(self, keeper: Keeper, watch: CancelWatch, sharing: Sharing) -> None:
         self.requests_used = 0
+        self.stand_ins = 0
         self._keeper = keeper
         self._watch = watch
         self._sharing = sharing
@@ -110,6 +111,7 @@ class Booking:
         if found.instead_of is None:
             self._note(succeeded(found, question), lease)
         else:
+            self.stand_ins += 1
             self._note(_stood_in(found, found.instead_of, trail, question), lease)
         await self._keeper.flush_when_due()
         return Answered(found.value, found.fetched_at, is_stand_in=found.instead_of is not None)

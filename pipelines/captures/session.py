@@ -93,6 +93,13 @@ class Captures:
         """Requests made until now; it grows when a call ends."""
         return self._booking.requests_used
 
+    @property
+    def has_stand_ins(self) -> bool:
+        """True once demo data has stood in for an answer. What was returned since is then to be
+        shown with `data_provider: "mock"`; it is kept nowhere, so it is not in the warehouse.
+        """
+        return self._booking.stand_ins > 0
+
     async def flush(self) -> None:
         """Write everything observed until now."""
         await self._keeper.flush()

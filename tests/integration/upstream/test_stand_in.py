@@ -1,0 +1,113 @@
+"""Demo data in place of what the public source refuses: shown as such, kept nowhere."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.captures import Captures
+from pipelines.domain.errors import ForbiddenError, UnresolvedIdError
+from pipelines.domain.search import SearchPlace
+from pipelines.settings import Settings
+from pipelines.upstream.http import HttpLimits
+from pipelines.upstream.profiles import Profile
+from pipelines.upstream.providers import build_data_provider
+from warehouse.control import ControlStore, open_control
+from warehouse.engine import Engine
+from warehouse.lake import open_lake
+
+SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
+INFO, POSTS = "/web/api/v2/user/info/", "/web/api/v2/aweme/post/"
+REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"
+NO_ROBOTS = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+UNKNOWN_BODY = b'{"status_code": 5, "user_info": null}'
+UNKNOWN = b"HTTP/1.1 200 OK\r\nContent-Length: 37\r\nConnection: close\r\n\r\n" + UNKNOWN_BODY
+QUICK = HttpLimits(attempts=1, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0)
+
+
+@pytest.fixture
+def control(tmp_path: Path) -> Iterator[ControlStore]:
+    with closing(open_control(f"sqlite:///{tmp_path / 'c.sqlite'}", world="sandbox")) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _no_robots(wire: Any) -> None:
+    wire.answers["/robots.txt"] = [NO_ROBOTS]
+
+
+@pytest.fixture
+def source(tmp_path: Path, wire_profile: Profile, control: ControlStore) -> Any:
+    settings = Settings(
+        _env_file=None, public_fallback_to_mock=True, mock_size=0.1, data_home=tmp_path / "home"
+    )
+    return build_data_provider(
+        settings, wire_profile, control=control, limits=QUICK, may_stand_in=True
+    )
+
+
+async def test_a_refusal_is_answered_by_the_demo_world_under_its_own_ids(
+    wire: Any, source: Any
+) -> None:
+    wire.answers[INFO] = [REFUSED]
+    found = await source.fetch_account(SEC)
+    again = await source.fetch_account(SEC)
+    await source.aclose()
+    assert isinstance(found.instead_of, ForbiddenError)
+    assert found.entity_id == SEC
+    assert found.value.sec_uid == again.value.sec_uid != SEC
+    assert found.value.nickname
+
+
+async def test_every_question_can_be_stood_in_for(wire: Any, source: Any) -> None:
+    refusing = ("/web/api/v2/music/info/", "/web/api/v2/music/list/aweme/", INFO, POSTS,
+                "/share/video/12345/", "/web/api/v2/challenge/info/",
+                "/web/api/v2/challenge/aweme/", "/aweme/v1/web/general/search/stream/")  # fmt: skip
+    wire.answers.update({path: [REFUSED] for path in refusing})
+    readings = [
+        await source.fetch_track("12345"),
+        await source.fetch_music_page("12345", 0),
+        await source.fetch_author_page(SEC, 0),
+        await source.fetch_video("12345"),
+        await source.fetch_hashtag("12345"),
+        await source.fetch_hashtag_page("12345", 0),
+        await source.fetch_search_page("#", SearchPlace()),
+    ]
+    await source.aclose()
+    assert all(isinstance(reading.instead_of, ForbiddenError) for reading in readings)
+
+
+async def test_what_the_caller_got_wrong_is_not_covered_up(wire: Any, source: Any) -> None:
+    wire.answers[INFO] = [UNKNOWN]
+    with pytest.raises(UnresolvedIdError):
+        await source.fetch_account(SEC)
+    await source.aclose()
+
+
+async def test_nothing_invented_reaches_a_real_store(
+    wire: Any, source: Any, control: ControlStore, tmp_path: Path
+) -> None:
+    """The row says what the source really answered."""
+    wire.answers[INFO] = [REFUSED]
+    wire.answers[POSTS] = [REFUSED]
+    lake = open_lake(str(tmp_path / "lake"), world="sandbox")
+    with closing(Engine(lake)) as engine:
+        captures = Captures(
+            provider=source, lake=lake, engine=engine, control=control, sounds_dir=tmp_path / "s"
+        )
+        async with captures:
+            assert not captures.has_stand_ins
+            account = await captures.account(SEC)
+            walk = await captures.walk_author(SEC)
+            assert captures.has_stand_ins
+        engine.refresh()
+        outcomes = engine.rows("select outcome, data_provider, item_count from raw.captures")
+        tables = ("raw.accounts", "raw.videos", "raw.capture_items")
+        kept = [row for table in tables for row in engine.rows(f"select * from {table}")]
+    assert account.nickname
+    assert walk.videos
+    assert {row["outcome"] for row in outcomes} == {"upstream_forbidden"}
+    assert {row["data_provider"] for row in outcomes} == {"vidplat-public"}
+    assert kept == []

@@ -1,0 +1,148 @@
+"""The desktop detail, and the operator's own cookie, which one host sees and nothing keeps."""
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from pipelines.captures import Captures
+from pipelines.domain.errors import ForbiddenError
+from pipelines.domain.records import VideoDetail
+from pipelines.settings import Settings
+from pipelines.upstream.cookie import without_secrets
+from pipelines.upstream.http import HttpLimits
+from pipelines.upstream.profiles import Profile
+from pipelines.upstream.providers import Provider, build_data_provider
+from warehouse.control import ControlStore, open_control
+from warehouse.documents import unpack_bytes
+from warehouse.engine import Engine
+from warehouse.lake import open_lake
+
+ID = "7568123456789012345"
+DETAIL, PAGE = "/aweme/v1/web/aweme/detail/", f"/share/video/{ID}/"
+SECRETS = ("s3cret/Session+Value==", "tt-0123456789abcdef")
+COOKIE = f"sessionid={SECRETS[0]}; guest={SECRETS[1]}; a=1"
+SHAPES = Path(__file__).parents[2] / "shapes"
+QUICK = HttpLimits(attempts=1, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0)
+
+
+def shape(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((SHAPES / name).read_text(encoding="utf-8"))
+    return found
+
+
+def reply(body: bytes, *, status: str = "200 OK", more: str = "") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n{more}\r\n"
+    return head.encode() + body
+
+
+@pytest.fixture
+def control(tmp_path: Path) -> Iterator[ControlStore]:
+    with closing(open_control(f"sqlite:///{tmp_path / 'c.sqlite'}", world="sandbox")) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _no_robots(wire: Any) -> None:
+    wire.answers["/robots.txt"] = [reply(b"", status="404 Not Found")]
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return Settings(_env_file=None, data_provider="vidplat-web", vidplat_cookie=SecretStr(COOKIE))
+
+
+@pytest.fixture
+def provider(settings: Settings, wire_profile: Profile, control: ControlStore) -> Provider:
+    return build_data_provider(settings, wire_profile, control=control, limits=QUICK)
+
+
+def all_bytes(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+
+
+def hosts_that_saw(wire: Any, text: str) -> set[str]:
+    return {
+        request.headers["host"].partition(":")[0]
+        for request in wire.seen
+        if any(text in value for value in request.headers.values())
+    }
+
+
+async def test_a_work_is_read_by_its_desktop_detail(wire: Any, provider: Any) -> None:
+    wire.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
+    reading = await provider.fetch_video(ID)
+    await provider.aclose()
+    assert isinstance(reading.value, VideoDetail)
+    assert (reading.surface, reading.value.video.statistics_complete) == ("web_detail", True)
+    assert "aid=6383" in wire.seen[-1].target
+    assert hosts_that_saw(wire, SECRETS[0]) == {"www.vidplat.localhost"}
+
+
+async def test_only_the_web_host_ever_sees_the_cookie(wire: Any, provider: Any) -> None:
+    """Not the share host, where the other surfaces are, and not the target of a redirect."""
+    away = f"Location: http://share.vidplat.localhost:{wire.port}/moved\r\n"
+    page = (SHAPES / "video_page" / "video.html").read_bytes()
+    wire.answers[DETAIL] = [reply(b"", status="302 Found", more=away)]
+    wire.answers["/moved"] = [reply(b"")]
+    wire.answers[PAGE] = [reply(page)]
+    await provider.fetch_video(ID)
+    await provider.aclose()
+    assert {"/moved", PAGE} <= {request.target for request in wire.seen}
+    assert hosts_that_saw(wire, SECRETS[1]) == {"www.vidplat.localhost"}
+
+
+async def test_nothing_keeps_the_cookie(
+    wire: Any,
+    provider: Any,
+    settings: Settings,
+    control: ControlStore,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Not even where the platform repeats it in a body, in plain or escaped."""
+    caplog.set_level(logging.DEBUG)
+    echo = {**shape("detail/video.json"), "echo": COOKIE, "again": SECRETS[0].replace("/", "%2F")}
+    refusal = reply(COOKIE.encode(), status="403 Forbidden")
+    wire.answers[DETAIL] = [reply(json.dumps(echo).encode()), refusal]
+    lake = open_lake(str(tmp_path / "lake"), world="sandbox")
+    with ExitStack() as stack:
+        engine = stack.enter_context(closing(Engine(lake)))
+        captures = Captures(
+            provider=provider, lake=lake, engine=engine, control=control, sounds_dir=tmp_path / "s"
+        )
+        async with captures:
+            await captures.video(ID)
+            with pytest.raises(ForbiddenError) as caught:
+                await captures.video(ID)
+        engine.refresh()
+        payloads: Any = engine.rows("select body from raw.payloads")
+        rows = engine.rows("select * from raw.captures") + engine.rows("select * from raw.videos")
+    files = all_bytes(tmp_path)
+    bodies = [unpack_bytes(row["body"]) for row in payloads]
+    said = [caplog.text, repr(settings), str(settings.model_dump()), repr(caught.value), str(rows)]
+    everything = b"\n".join([*files, *bodies, *(text.encode() for text in said)])
+    assert len(bodies) == 2
+    assert b'"echo"' in everything
+    assert [secret for secret in SECRETS if secret.encode() in everything] == []
+
+
+def test_short_values_are_no_secrets_and_stay() -> None:
+    body = b'{"a": 1, "long": "tt-0123456789abcdef"}'
+    assert without_secrets(body, SecretStr(COOKIE)) == b'{"a": 1, "long": "-removed-"}'
+
+
+async def test_without_a_cookie_the_source_is_a_guest(
+    wire: Any, wire_profile: Profile, control: ControlStore
+) -> None:
+    settings = Settings(_env_file=None, data_provider="vidplat-web")
+    provider = build_data_provider(settings, wire_profile, control=control, limits=QUICK)
+    wire.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
+    await provider.fetch_video(ID)
+    await provider.aclose()
+    assert not any("cookie" in request.headers for request in wire.seen)
