@@ -1,0 +1,65 @@
+"""Capture without end, as fast as allowed, from a line on stdin on until the time is up.
+
+Prints "ready", and in the end how many walks were made.
+
+Usage: capture_loop.py PROFILE PORT HOME SECONDS MUSIC_ID...
+"""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from pipelines.captures import Captures, StoredBodies
+from pipelines.domain.errors import UpstreamError
+from pipelines.settings import Settings
+from pipelines.upstream.profiles import load_profile
+from pipelines.upstream.providers import build_music_provider
+from warehouse.control import open_control
+from warehouse.engine import Engine
+from warehouse.lake import open_lake
+
+profile_path, port, home, seconds, *music_ids = sys.argv[1:]
+READERS = 4
+
+
+async def capture(captures: Captures, until: float, first: int) -> int:
+    """Walk lists and read works, one after the other."""
+    done, at = 0, first
+    while time.time() < until:
+        music_id = music_ids[at % len(music_ids)]
+        at += 1
+        try:
+            walk = await captures.walk_music(music_id, limit=40)
+            for work in walk.videos[:3]:
+                await captures.video(work.aweme_id)
+        except UpstreamError as error:
+            print(error.type, error.reason, file=sys.stderr)
+        done += 1
+    return done
+
+
+async def main() -> int:
+    """All readers of this process, over one client."""
+    root = Path(home)
+    settings = Settings(_env_file=None, profile=profile_path, sandbox_port=int(port))
+    profile = load_profile(profile_path, sandbox_port=int(port))
+    control = open_control(f"sqlite:///{root / 'control.sqlite'}", world="sandbox")
+    lake = open_lake(str(root / "lake"), world="sandbox")
+    engine = Engine(lake)
+    provider = build_music_provider(settings, profile, control=control, bodies=StoredBodies(engine))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    until = time.time() + float(seconds)
+    captures = Captures(
+        provider=provider, lake=lake, engine=engine, control=control, sounds_dir=root / "sounds"
+    )
+    async with captures:
+        readers = (capture(captures, until, 7 * n) for n in range(READERS))
+        done = sum(await asyncio.gather(*readers))
+    engine.close()
+    control.close()
+    return done
+
+
+print(asyncio.run(main()))
