@@ -12,6 +12,7 @@ from pipelines.domain.errors import InputError, SametrackError
 OK = 200
 ACCEPTED = 202
 NO_CONTENT = 204
+PARTIAL_CONTENT = 206
 NOT_MODIFIED = 304
 NOT_READY = 503
 

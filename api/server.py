@@ -32,7 +32,7 @@ from warehouse.engine import Engine
 from warehouse.excerpts import open_excerpts
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
-from warehouse.queries import read_comparison, read_sounds
+from warehouse.queries import read_comparison, read_comparisons, read_sounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,7 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
     }
     evidence = EvidenceDesk(
         read_comparison=partial(read_comparison, engine),
+        read_comparisons=partial(read_comparisons, engine),
         read_sounds=partial(read_sounds, engine),
         excerpts=open_excerpts(
             home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days

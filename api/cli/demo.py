@@ -27,6 +27,7 @@ from api.cli.terminal import (
     show_document_error,
     show_error,
 )
+from api.evidence.gathering import GatheredPairs
 from api.report.truth import Judgement, judge, to_true_works
 from pipelines.domain.documents import Document
 from pipelines.domain.errors import SametrackError
@@ -45,12 +46,13 @@ _Cache = Annotated[Path, typer.Option("--cache", help="Folder of rendered sounds
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a demo brought: the finished job, how it compares with the truth, how long it took,
-    and how much of that the stand-in platform itself worked, rendering sound included.
+    """What a demo brought: the finished job, how it compares with the truth, its compared pairs,
+    how long it took, and how much the stand-in platform itself worked, rendering sound included.
     """
 
     job: Document
     judgement: Judgement
+    pairs: GatheredPairs
     seconds: float
     platform_cpu_s: float
 
@@ -95,7 +97,8 @@ def _play(stage: DemoStage) -> Shown | int:
         return _unfinished(job, stage)
     works = to_true_works(stage.world(f"/_world/truth/{track['music_id']}"))
     cpu_s = stage.world("/_world/cpu")["total_s"]
-    return Shown(job, judge(job["result"], works), monotonic() - begun, cpu_s)
+    seconds = monotonic() - begun
+    return Shown(job, judge(job["result"], works), stage.gather_pairs(job), seconds, cpu_s)
 
 
 def choose_track(tracks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -153,10 +156,11 @@ def write_files(shown: Shown, folder: Path, name: str) -> tuple[Path, Path]:
     from api.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
 
     page, data = folder / f"{name}.html", folder / f"{name}.json"
+    report = render_report(shown.job, judgement=shown.judgement, pairs=shown.pairs)
     document = {"job": shown.job, "ground_truth": shown.judgement.to_document()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        page.write_text(render_report(shown.job, judgement=shown.judgement), encoding="utf-8")
+        page.write_text(report, encoding="utf-8")
         data.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
     except OSError as error:
         raise SametrackError(f"{folder} cannot be written: {error.strerror}") from error

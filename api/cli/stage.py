@@ -19,6 +19,8 @@ from api.cli.processes import (
     sametrack,
 )
 from api.cli.terminal import err, safe
+from api.evidence.gathering import GatheredPairs, gather_pairs
+from pipelines.domain.documents import Document
 from pipelines.domain.errors import SametrackError
 
 START_TIMEOUT_S = 60.0
@@ -76,6 +78,20 @@ class DemoStage:
         address = f"http://{LOOPBACK}:{self._world_port}{path}"
         answer: dict[str, Any] = httpx2.get(address, timeout=TRUTH_TIMEOUT_S).json()
         return answer
+
+    def gather_pairs(self, job: Document) -> GatheredPairs:
+        """What a report shows of the pairs that a completed job compared."""
+        from api.server import open_doors  # noqa: PLC0415 -- loads DuckDB and Delta
+        from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+        given: dict[str, Any] = {
+            name.lower(): value
+            for name, value in self._environment().items()
+            if name.lower() in ApiSettings.model_fields
+        }
+        with open_doors(ApiSettings(_env_file=None, **given)) as doors:
+            assert doors.evidence is not None, "the stage has chosen a profile"
+            return gather_pairs(doors.evidence, job)
 
     def look(self) -> None:
         """See that everybody is still there.

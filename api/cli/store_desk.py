@@ -10,10 +10,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from api.cli.desk import job_body
+from api.evidence.desk import EvidenceDesk
+from api.evidence.gathering import GatheredPairs, gather_pairs
 from api.job_document import to_job_document
 from api.params import JobBody
 from api.refusals import to_refusal
-from api.server import open_desk
+from api.server import open_doors
 from api.settings import ApiSettings
 from pipelines.desk import ScanDesk
 from pipelines.domain.documents import Document
@@ -28,8 +30,9 @@ MAX_LISTED = 500
 class StoreDesk:
     """A `JobDesk` over the control store and the warehouse."""
 
-    def __init__(self, desk: ScanDesk) -> None:
+    def __init__(self, desk: ScanDesk, evidence: EvidenceDesk) -> None:
         self._desk = desk
+        self._evidence = evidence
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """Insert the job, join its twin, or answer with the stored result."""
@@ -45,6 +48,10 @@ class StoreDesk:
     def job(self, job_id: str) -> Document:
         """The job now."""
         return to_job_document(self._desk.job(job_id), is_demo=self._desk.world.is_demo)
+
+    def gather_pairs(self, job: Document) -> GatheredPairs:
+        """What a report shows of the pairs that a completed job compared."""
+        return gather_pairs(self._evidence, job)
 
     def cancel(self, job_id: str) -> Document:
         """Ask for its end."""
@@ -72,8 +79,10 @@ def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
         WarehouseError: A store cannot be opened.
     """
     choose_profile(settings)
-    with open_desk(settings) as desk:
-        yield StoreDesk(desk)
+    with open_doors(settings) as doors:
+        assert doors.desk is not None, "the profile was chosen above"
+        assert doors.evidence is not None, "it comes with the desk"
+        yield StoreDesk(doors.desk, doors.evidence)
 
 
 def has_live_worker(settings: Settings) -> bool:

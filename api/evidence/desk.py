@@ -61,6 +61,7 @@ class EvidenceDesk:
 
     Args:
         read_comparison: The row of a comparison by its id, None if there is none.
+        read_comparisons: All rows of a job by its id.
         read_sounds: Rows of sounds by hash, of hashes and a feature version.
         excerpts: Where short excerpts of the sounds are kept.
         is_demo: Whether the world is an invented one.
@@ -70,11 +71,13 @@ class EvidenceDesk:
         self,
         *,
         read_comparison: Callable[[str], Row | None],
+        read_comparisons: Callable[[str], Sequence[Row]],
         read_sounds: Callable[[Sequence[str], str], Mapping[str, Row]],
         excerpts: ExcerptFolder,
         is_demo: bool,
     ) -> None:
         self._read_comparison = read_comparison
+        self._read_comparisons = read_comparisons
         self._read_sounds = read_sounds
         self._excerpts = excerpts
         self._is_demo = is_demo
@@ -99,6 +102,12 @@ class EvidenceDesk:
             reference_sha256=row["reference_sha256"],
             candidate_sha256=row["candidate_sha256"],
         )
+
+    def pairs_of_job(self, job_id: str) -> list[Document]:
+        """The evidence of every pair that a job compared, rejected ones too."""
+        return [
+            to_evidence_document(comparison_from_row(row)) for row in self._read_comparisons(job_id)
+        ]
 
     def document(self, comparison_id: str) -> Document:
         """The numbers of a comparison against their limits, and where it can be looked at.

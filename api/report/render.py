@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from api.evidence.gathering import GatheredPairs
 from api.report import figures, wording
 from api.report.truth import Judgement
 from pipelines.domain.parameters import PARAMETERS
@@ -22,12 +23,18 @@ from pipelines.domain.parameters import PARAMETERS
 WEB_SCHEMES = frozenset({"http", "https"})
 
 
-def render_report(job: Mapping[str, Any], *, judgement: Judgement | None = None) -> str:
+def render_report(
+    job: Mapping[str, Any],
+    *,
+    judgement: Judgement | None = None,
+    pairs: GatheredPairs | None = None,
+) -> str:
     """The report of a completed job as HTML text.
 
     Args:
         job: A completed job document with its `result`, as the job API answers it.
         judgement: Comparison with the ground truth; only the stand-in platform has one.
+        pairs: What is stored of its compared pairs; None shows the result alone.
     """
     result = job["result"]
     style = _style()
@@ -35,6 +42,7 @@ def render_report(job: Mapping[str, Any], *, judgement: Judgement | None = None)
         job=job,
         result=result,
         judgement=judgement,
+        pairs=pairs or GatheredPairs(),
         parameters=_parameters(job.get("parameters") or {}),
         heard_pairs=_heard_pairs(result["aweme_list"]),
         plot=figures.draw_engagement(result["aweme_list"]),

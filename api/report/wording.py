@@ -85,6 +85,22 @@ VARIANTS: Mapping[str, Words] = {
     "pitch": Words("another pitch", "变调不变速"),
 }
 
+OBSERVATIONS: Mapping[str, Words] = {
+    "likely_cover": Words("likely a cover", "可能是翻唱"),
+    "uncertain": Words("uncertain, worth hearing", "不确定, 建议试听"),
+}
+
+REASONS: Mapping[str, Words] = {
+    "whole_rule_met": Words("the whole overlap meets the limits", "整体重叠满足阈值"),
+    "local_rule_met": Words("a stretch meets the limits", "局部片段满足阈值"),
+    "distances_above_limits": Words("the distances are above the limits", "距离超过阈值"),
+    "score_below_threshold": Words("the score is too low", "综合得分不足"),
+    "tempo_drifts": Words("the tempo drifts apart", "速度逐渐偏离"),
+    "tones_differ": Words(
+        "only a voice or a crowd is the same, over other tones", "仅人声或环境声相同, 音乐不同"
+    ),
+}
+
 NEVER_EVERYTHING = Words(
     "This is what a guest could be shown, never a full list of the platform.",
     "结果只含访客可见的公开内容, 不是平台全量枚举。",
@@ -115,6 +131,16 @@ def link_words(link_type: str) -> Words:
 def variant_words(kind: str) -> Words:
     """Plain words of a kind of variant."""
     return VARIANTS.get(kind, Words(kind, kind))
+
+
+def observation_words(name: str) -> Words:
+    """Plain words of what a rejected pair is likely to be."""
+    return OBSERVATIONS.get(name, Words(name.replace("_", " "), name))
+
+
+def reason_words(reason: str) -> Words:
+    """Plain words of why a pair was judged so; the machine word itself where none are known."""
+    return REASONS.get(reason, Words(reason.replace("_", " "), reason))
 
 
 def source_sentence(source: Mapping[str, Any]) -> Words:

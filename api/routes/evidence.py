@@ -9,6 +9,7 @@ from starlette.responses import Response
 from api.deps import Evidence, no_query
 from api.envelope import read, understood
 from api.evidence.desk import PATH
+from api.ranges import whole_or_part
 from api.schemas import COMPARISON_ANSWERS, EXCERPT_ANSWERS, PNG_ANSWERS, SVG_ANSWERS
 from pipelines.domain.excerpts import Role
 
@@ -80,7 +81,7 @@ async def sametrack_comparison_png(
 async def sametrack_comparison_excerpt(
     request: Request, comparison_id: ComparisonId, role: Role, desk: Evidence
 ) -> Response:
-    """The judged stretch of one of the two sounds, to be heard. 比对片段试听."""
+    """The judged stretch of one of the two sounds, to be heard; `Range` is met. 比对片段试听."""
     understood(request.scope, {"comparison_id": comparison_id, "role": role})
     sound = await run_sync(desk.excerpt, comparison_id, role)
-    return Response(sound, media_type="audio/mpeg", headers=_KEPT)
+    return whole_or_part(sound, request.headers, media_type="audio/mpeg", headers=_KEPT)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK
+from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
 from api.schemas.evidence import ComparisonDocument
 from api.schemas.result import Batch, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
@@ -122,6 +122,7 @@ SVG_ANSWERS: Answers = {OK: _file("image/svg+xml", "The picture"), **_COMPARISON
 PNG_ANSWERS: Answers = {OK: _file("image/png", "The picture"), **_COMPARISON_FAILURES}
 EXCERPT_ANSWERS: Answers = {
     OK: _file("audio/mpeg", "At most ten seconds, mono"),
+    PARTIAL_CONTENT: _file("audio/mpeg", "The stretch of bytes that `Range` asked for"),
     **_COMPARISON_FAILURES,
     **failures("invalid_parameter", "unknown_parameter"),
 }

@@ -80,6 +80,9 @@ class Service:
     def evidence(self) -> EvidenceDesk:
         return EvidenceDesk(
             read_comparison=self.comparisons.get,
+            read_comparisons=lambda job_id: [
+                row for row in self.comparisons.values() if row["job_id"] == job_id
+            ],
             read_sounds=lambda hashes, _version: {
                 sha256: self.sounds[sha256] for sha256 in hashes if sha256 in self.sounds
             },

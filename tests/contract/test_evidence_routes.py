@@ -152,3 +152,10 @@ def test_an_excerpt_is_served_by_the_comparison_alone(heard: Any) -> None:
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert client.get(f"{HERE}/excerpt/reference").status_code == 404
     assert client.get(f"{HERE}/excerpt/other").status_code == 400
+
+
+def test_a_player_may_jump_inside_an_excerpt(heard: Any) -> None:
+    answer = heard.client().get(f"{HERE}/excerpt/candidate", headers={"range": "bytes=4-7"})
+    assert (answer.status_code, answer.content) == (206, SOUND[4:8])
+    assert answer.headers["content-range"] == f"bytes 4-7/{len(SOUND)}"
+    assert answer.headers["x-content-type-options"] == "nosniff"

@@ -9,10 +9,11 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import combinations_with_replacement
 from pathlib import Path
+from typing import Any
 
 from pipelines.audio.decoding import decode_sound
 from pipelines.audio.decoding_limits import DecodeLimits
@@ -24,7 +25,10 @@ from tests.data.audio import synthesis as band
 
 TOLERANCE = 1e-6
 _ROOT = Path(__file__).parents[3]
-_UV = _ROOT / ".venv-tools" / "bin" / "uv"
+_UV = str(_ROOT / ".venv-tools" / "bin" / "uv")
+
+type Pairs = Mapping[str, Mapping[str, object]]
+"""Evidence by name of the pair."""
 
 
 def write_sounds(folder: Path) -> None:
@@ -64,11 +68,11 @@ def judge_all(folder: Path) -> dict[str, object]:
     }
 
 
-def differences(first: dict[str, object], second: dict[str, object]) -> Iterator[str]:
+def differences(first: Pairs, second: Pairs) -> Iterator[str]:
     """What differs between two results: words at all, numbers by more than 1e-6."""
     for pair in sorted(first.keys() | second.keys()):
         one, two = first.get(pair), second.get(pair)
-        if not isinstance(one, dict) or not isinstance(two, dict):
+        if one is None or two is None:
             yield f"{pair}: only one of both judged it"
             continue
         for name in one:
@@ -76,14 +80,14 @@ def differences(first: dict[str, object], second: dict[str, object]) -> Iterator
                 yield f"{pair}: {name} {one[name]} and {two[name]}"
 
 
-def largest_difference(first: dict[str, object], second: dict[str, object]) -> float:
+def largest_difference(first: Pairs, second: Pairs) -> float:
     """The largest difference between two numbers."""
     return max(
         (
-            abs(value - second[pair][name])  # type: ignore[index]  # both hold the same pairs
+            abs(value - other)
             for pair, evidence in first.items()
-            for name, value in evidence.items()  # type: ignore[attr-defined]  # as above
-            if isinstance(value, float)
+            for name, value in evidence.items()
+            if isinstance(value, float) and isinstance(other := second[pair][name], float)
         ),
         default=0.0,
     )
@@ -116,17 +120,17 @@ def _find_python(version: str) -> str:
 def _made_environment(python: str, folder: Path) -> Path:
     """An environment of this Python with the locked packages. Never the project's own."""
     place = folder / "environment"
-    subprocess.run([_UV, "venv", "--quiet", "--python", python, place], check=True)
-    made = place / "bin" / "python"
-    command = [_UV, "pip", "sync", "--quiet", "--python", made, "--require-hashes"]
-    subprocess.run([*command, _ROOT / "requirements.lock"], check=True)
+    subprocess.run([_UV, "venv", "--quiet", "--python", python, str(place)], check=True)
+    made, lock = place / "bin" / "python", _ROOT / "requirements.lock"
+    options = ["--quiet", "--python", str(made), "--require-hashes"]
+    subprocess.run([_UV, "pip", "sync", *options, str(lock)], check=True)
     return made
 
 
-def _judged_by(python: Path, sounds: Path) -> dict[str, object]:
-    command = [python, "-m", __spec__.name, "--judge", sounds]
+def _judged_by(python: Path, sounds: Path) -> dict[str, Any]:
+    command = [str(python), "-m", "tests.bench.accuracy.versions", "--judge", str(sounds)]
     ended = subprocess.run(command, check=True, cwd=_ROOT, stdout=subprocess.PIPE)
-    result: dict[str, object] = json.loads(ended.stdout)
+    result: dict[str, Any] = json.loads(ended.stdout)
     return result
 
 
@@ -153,10 +157,8 @@ def main() -> int:
     return _told(*results)
 
 
-def _told(first: dict[str, object], second: dict[str, object]) -> int:
+def _told(first: dict[str, Any], second: dict[str, Any]) -> int:
     one, two = first["pairs"], second["pairs"]
-    assert isinstance(one, dict)
-    assert isinstance(two, dict)
     found = list(differences(one, two))
     for result in (first, second):
         print(result["versions"])

@@ -1,0 +1,106 @@
+"""The pictures of compared pairs lie inside the report, and rejected candidates say why."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import pytest
+
+from api.errors import NotFoundError
+from api.evidence.desk import EvidenceDesk
+from api.evidence.gathering import MOST_BYTES, MOST_PICTURES, GatheredPairs, gather_pairs
+from api.report.render import render_report
+
+type Build = Callable[..., dict[str, Any]]
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>"a" & \'b\' <#%></title></svg>'
+
+
+class FakeDesk:
+    """Pairs of one job and their pictures; `gone` have none."""
+
+    def __init__(
+        self, pairs: Sequence[dict[str, Any]], *, picture: str = SVG, gone: Sequence[str] = ()
+    ) -> None:
+        self._pairs, self._picture, self._gone = list(pairs), picture, set(gone)
+
+    def pairs_of_job(self, job_id: str) -> list[dict[str, Any]]:
+        assert job_id
+        return self._pairs
+
+    def picture(self, comparison_id: str, form: str) -> bytes:
+        assert form == "svg"
+        if comparison_id in self._gone:
+            raise NotFoundError("gone")
+        return self._picture.encode()
+
+
+def to_pair(number: int, **changes: Any) -> dict[str, Any]:
+    """A rejected pair."""
+    return {
+        "comparison_id": f"rejected-{number}", "candidate_aweme_id": f"75{number:017d}",
+        "reference_aweme_id": "7300000000000000001", "verdict": "rejected",
+        "reason": "score_below_threshold", "observation": None, "segment": "local",
+        "chroma_distance": 0.4, "mfcc_distance": 0.6, "overlap_s": 6.0, "score": 0.3,
+    } | changes  # fmt: skip
+
+
+def gather(job: dict[str, Any], desk: FakeDesk) -> GatheredPairs:
+    return gather_pairs(cast("EvidenceDesk", desk), job)
+
+
+def test_pictures_of_links_and_of_rejected_pairs_are_inside(build_job: Build) -> None:
+    job = build_job()
+    pairs = gather(job, FakeDesk([to_pair(1, observation="likely_cover")]))
+    text = render_report(job, pairs=pairs)
+    linked = {
+        v["evidence"]["comparison_id"] for v in job["result"]["aweme_list"] if "evidence" in v
+    }
+    assert {"rejected-1", *linked} <= pairs.pictures.keys()
+    assert text.count('<img src="data:image/svg+xml,') >= len(linked) + 1
+    assert "img-src data:" in text
+    assert "likely a cover" in text
+    assert "the score is too low" in text
+
+
+def test_a_picture_cannot_leave_its_attribute(build_job: Build) -> None:
+    job = build_job()
+    pairs = gather(job, FakeDesk([]))
+    assert not any(set(address) & set("\"'<>#") for address in pairs.pictures.values())
+    assert SVG not in render_report(job, pairs=pairs)
+
+
+def test_without_pictures_the_policy_stays_as_it_was(build_job: Build) -> None:
+    text = render_report(build_job(), pairs=GatheredPairs(rejected=[to_pair(1)], rejected_count=1))
+    assert "img-src" not in text
+    assert "<img" not in text
+
+
+def test_a_pair_whose_sounds_are_gone_has_no_picture(build_job: Build) -> None:
+    pairs = gather(build_job(), FakeDesk([to_pair(1), to_pair(2)], gone=["rejected-1"]))
+    assert "rejected-1" not in pairs.pictures
+    assert [pair["comparison_id"] for pair in pairs.rejected] == ["rejected-1", "rejected-2"]
+
+
+def test_a_report_stays_small(build_job: Build) -> None:
+    many = [to_pair(number) for number in range(300)]
+    pairs = gather(build_job(), FakeDesk(many))
+    assert len(pairs.pictures) <= MOST_PICTURES
+    assert (len(pairs.rejected), pairs.rejected_count) == (20, 300)
+    large = gather(build_job(), FakeDesk(many, picture="x" * 1_000_000))
+    assert sum(map(len, large.pictures.values())) <= MOST_BYTES
+
+
+@pytest.mark.parametrize("verdict", ["confirmed", "variant"])
+def test_a_candidate_that_any_pair_accepts_is_not_among_the_rejected(
+    build_job: Build, verdict: str
+) -> None:
+    same = "7500000000000000001"
+    pairs = [
+        to_pair(1, candidate_aweme_id=same),
+        to_pair(2, candidate_aweme_id=same, verdict=verdict),
+        to_pair(3, candidate_aweme_id="7500000000000000003", score=0.1),
+        to_pair(4, candidate_aweme_id="7500000000000000003", score=0.2),
+        to_pair(5, verdict="not_comparable", score=None),
+        to_pair(6, observation="uncertain", score=0.1),
+    ]
+    found = gather(build_job(), FakeDesk(pairs)).rejected
+    assert [pair["comparison_id"] for pair in found] == ["rejected-6", "rejected-4"]
