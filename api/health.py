@@ -5,8 +5,13 @@ Reasons name a class of error, never a path or an address.
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from api.platform_health import PlatformHealth
+from pipelines.domain.documents import Document
+from pipelines.domain.errors import ProfileNotChosenError, WarehouseError
 
 MEGABYTE = 1024 * 1024
 
@@ -21,13 +26,44 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Named probes; each returns what is wrong, None when nothing is, and may raise."""
+    """Named probes; each returns what is wrong, None when nothing is, and may raise. `platform` is
+    None while no profile is chosen; its state is told, but does not decide.
+    """
 
     probes: Mapping[str, Callable[[], str | None]]
+    platform: PlatformHealth | None = None
 
     def checks(self) -> list[Check]:
         """Ask every probe."""
         return [Check(name, _ask(probe)) for name, probe in self.probes.items()]
+
+    def document(self) -> Document:
+        """Whether the service can do its work, and how the surfaces last fared."""
+        return {**self._own(), "surfaces": self._states()}
+
+    def report(self) -> Document:
+        """The same with everything that is known of the surfaces.
+
+        Raises:
+            ProfileNotChosenError: None is chosen, so there is no platform to know of.
+            WarehouseError: The stores cannot be read.
+        """
+        if self.platform is None:
+            raise ProfileNotChosenError("No platform profile is chosen, so nothing is probed")
+        return {**self._own(), **self.platform.document()}
+
+    def _own(self) -> Document:
+        checks = self.checks()
+        is_ready = all(check.reason is None for check in checks)
+        return {"ready": is_ready, "checks": [asdict(check) for check in checks]}
+
+    def _states(self) -> list[Document]:
+        """Empty where they cannot be read: the checks say what is wrong with the stores."""
+        if self.platform is None:
+            return []
+        with suppress(WarehouseError):
+            return self.platform.states()
+        return []
 
 
 def _ask(probe: Callable[[], str | None]) -> str | None:

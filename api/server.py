@@ -20,6 +20,7 @@ from api.app import create_app
 from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
 from api.health import Readiness, probe_disk, probe_workers
+from api.platform_health import PlatformHealth
 from api.settings import ApiSettings
 from pipelines.desk import ScanDesk
 from pipelines.domain.errors import ProfileNotChosenError
@@ -30,6 +31,7 @@ from pipelines.upstream.providers import choose_profile
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.excerpts import open_excerpts
+from warehouse.health import read_last_worked, read_latest_health
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
 from warehouse.queries import read_comparison, read_comparisons, read_sounds
@@ -136,6 +138,13 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
         "disk": room,
     }
+    platform = PlatformHealth(
+        latest=partial(read_latest_health, engine),
+        last_worked=partial(read_last_worked, engine),
+        circuits=control.circuits,
+        robots=control.robots_decisions,
+        is_demo=desk.world.is_demo,
+    )
     evidence = EvidenceDesk(
         read_comparison=partial(read_comparison, engine),
         read_comparisons=partial(read_comparisons, engine),
@@ -145,7 +154,7 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         ),
         is_demo=desk.world.is_demo,
     )
-    return Doors(desk, Readiness(probes), evidence)
+    return Doors(desk, Readiness(probes, platform), evidence)
 
 
 def _probe_control(control: ControlStore) -> None:

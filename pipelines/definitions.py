@@ -6,8 +6,10 @@ Reading the environment belongs to `pipelines/settings.py`, opening stores to th
 from dagster import Definitions, in_process_executor
 
 from pipelines import checks, jobs
-from pipelines.assets import collecting, concluding
-from pipelines.resources import DeskResource, ScanSlot
+from pipelines.assets import collecting, concluding, health
+from pipelines.resources import DeskResource, HealthResource, ScanSlot
+from pipelines.schedules import canary_schedule
+from pipelines.settings import Settings
 
 LOCATION = "sametrack"
 """Name of the code location, here and in `workspace.yaml`."""
@@ -25,18 +27,24 @@ ASSETS = (
     concluding.coverage,
     concluding.rankings,
     concluding.job_results,
+    health.surface_health,
 )
 
 
-def build_definitions(**overrides: object) -> Definitions:
-    """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`)."""
+def build_definitions(*, canaries_every_h: int = 0, **overrides: object) -> Definitions:
+    """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, `health`).
+
+    `canaries_every_h` 0 leaves their schedule stopped.
+    """
     return Definitions(
         assets=ASSETS,
         asset_checks=checks.CHECKS,
-        jobs=[jobs.scan, jobs.keyword_search, jobs.request_scan],
+        jobs=[jobs.scan, jobs.keyword_search, jobs.request_scan, jobs.canaries],
+        schedules=[canary_schedule(canaries_every_h)],
         executor=in_process_executor,
-        resources={"scan": ScanSlot(), "desk": DeskResource()} | overrides,
+        resources={"scan": ScanSlot(), "desk": DeskResource(), "health": HealthResource()}
+        | overrides,
     )
 
 
-defs = build_definitions()
+defs = build_definitions(canaries_every_h=Settings().canaries_every_h)

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from datetime import datetime
 
 from pipelines.desk import ScanDesk
+from pipelines.doctor.rounds import ask_all_surfaces
 from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.domain.expansion import Confirmed
+from pipelines.domain.health import SurfaceHealth
 from pipelines.open_desk import build_desk
 from pipelines.scan.session import ScanSession
 from pipelines.settings import Settings
@@ -36,6 +39,20 @@ class DeskResource:
             lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
             engine = stack.enter_context(closing(Engine(lake)))
             yield build_desk(settings, profile, control=control, engine=engine)
+
+
+class HealthResource:
+    """How the surfaces fare; opens the stores only while they are asked."""
+
+    def ask_all(self) -> tuple[list[SurfaceHealth], dict[str, datetime]]:
+        """What became of every surface, and when each had worked before.
+
+        Raises:
+            ProfileNotChosenError: No profile is chosen.
+            WarehouseError: A store cannot be opened.
+        """
+        settings = Settings()
+        return ask_all_surfaces(settings, choose_profile(settings), asked_by="canaries")
 
 
 class ScanSlot:

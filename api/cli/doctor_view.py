@@ -94,6 +94,7 @@ def print_report(console: Console, report: Document) -> None:
     _print_machine(console, report["machine"])
     if report["surfaces"]:
         _print_surfaces(console, report["surfaces"], profile=report["profile"])
+        _print_manners(console, report)
     elif report["profile"] is None:
         _print_choice(console)
     colour = "green" if report["exit_code"] == 0 else "yellow"
@@ -133,6 +134,25 @@ def _print_surfaces(console: Console, surfaces: list[Document], *, profile: str)
         )
     console.print(f"[bold]Surfaces of the platform[/] [dim]profile {safe(profile)}[/]")
     console.print(table)
+
+
+def _print_manners(console: Console, report: Document) -> None:
+    """What is left alone for now, and what the hosts' robots files say."""
+    for circuit in report["circuits"]:
+        if circuit["open_until"] is not None:
+            until, cause = circuit["open_until"], circuit["cause"] or "failures"
+            console.print(
+                f"[yellow]left alone until {safe(until)}[/]: {safe(circuit['surface'])} at "
+                f"{safe(circuit['host'])}, after {circuit['failures']} in a row ({safe(cause)})",
+                soft_wrap=True,
+            )
+    by_host: dict[str, list[Document]] = {}
+    for decision in report["robots"]:
+        by_host.setdefault(decision["host"], []).append(decision)
+    for host, decisions in by_host.items():
+        counted = Counter(decision["decision"] for decision in decisions)
+        said = ", ".join(f"{count} {word}" for word, count in sorted(counted.items()))
+        console.print(f"[dim]robots.txt of {safe(host)}: {said}[/]", soft_wrap=True)
 
 
 def _told(surface: Document) -> str:

@@ -1,6 +1,6 @@
 """The routes, one file per group of operations. A body is: parse, call, wrap."""
 
-from api.routes import evidence, health, jobs, later, music, reference, search
+from api.routes import doctor, evidence, health, jobs, later, music, reference, search
 
 ROUTERS = (
     music.router,
@@ -11,6 +11,7 @@ ROUTERS = (
     later.router,
     jobs.extensions,
     evidence.router,
+    doctor.router,
     health.router,
     reference.router,
 )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
+from api.schemas.doctor import DoctorReport
 from api.schemas.evidence import ComparisonDocument
 from api.schemas.result import Batch, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
@@ -125,6 +126,11 @@ EXCERPT_ANSWERS: Answers = {
     PARTIAL_CONTENT: _file("audio/mpeg", "The stretch of bytes that `Range` asked for"),
     **_COMPARISON_FAILURES,
     **failures("invalid_parameter", "unknown_parameter"),
+}
+DOCTOR_ANSWERS: Answers = {
+    OK: _good(Envelope[DoctorReport], "The last probe of every surface", "ETag"),
+    **_UNCHANGED,
+    **failures("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
 }
 PROTECTED_ANSWERS: Answers = failures("platform_verification_required", "body_too_large")
 LATER_ANSWERS: Answers = failures("provider_unsupported", "body_too_large")

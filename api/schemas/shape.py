@@ -88,8 +88,18 @@ class HealthCheck(Shape):
     reason: str | None
 
 
+class SurfaceState(Shape):
+    """What the last probe of a surface said."""
+
+    surface: str
+    outcome: Literal["works", "refused", "changed", "unreachable"]
+    error_type: str | None
+    observed_at: Moment
+
+
 class ReadinessReport(Shape):
-    """Whether the service can do its work."""
+    """Whether the service can do its work. `surfaces` are told, but do not decide."""
 
     ready: bool
     checks: list[HealthCheck]
+    surfaces: list[SurfaceState]

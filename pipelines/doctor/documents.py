@@ -16,6 +16,7 @@ from pipelines.domain.health import (
     advice_for,
     endpoints_hurt,
 )
+from warehouse.control import CircuitState, RobotsDecision
 
 MOST_KEYS = 40  # of one list of keys; the rest is counted
 
@@ -32,6 +33,28 @@ def to_surface_documents(
 def to_finding_documents(findings: Sequence[Finding]) -> list[Document]:
     """One document per thing on this machine."""
     return [asdict(finding) for finding in findings]
+
+
+def to_circuit_documents(states: Iterable[CircuitState]) -> list[Document]:
+    """One document per surface at a host that failed lately or is left alone."""
+    return [
+        {
+            "host": state.host,
+            "surface": state.surface,
+            "failures": state.failures,
+            "cause": state.cause,
+            "open_until": to_time(state.open_until),
+        }
+        for state in states
+        if state.failures or state.open_until is not None
+    ]
+
+
+def to_robots_documents(decisions: Iterable[RobotsDecision]) -> list[Document]:
+    """One document per decision."""
+    return [
+        {**decision._asdict(), "decided_at": to_time(decision.decided_at)} for decision in decisions
+    ]
 
 
 def _surface(

@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pipelines.doctor.asking import Watch
-from pipelines.doctor.documents import to_finding_documents, to_surface_documents
+from pipelines.doctor.documents import (
+    to_circuit_documents,
+    to_finding_documents,
+    to_robots_documents,
+    to_surface_documents,
+)
 from pipelines.doctor.findings import Finding, Verdict, judge
 from pipelines.doctor.machine import check_sandbox, check_workers
 from pipelines.doctor.rounds import ask_and_keep
@@ -24,7 +29,6 @@ from pipelines.settings import Settings
 from pipelines.upstream.profiles import Profile
 from warehouse.control import ControlStore
 from warehouse.health import read_last_worked
-from warehouse.home import Home
 
 LOOK_S = 12.0
 """So long may one look at this machine take."""
@@ -57,6 +61,8 @@ class Examination:
     surfaces: dict[str, State] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     last_worked: dict[str, datetime] = field(default_factory=dict)
+    circuits: list[Document] = field(default_factory=list)
+    robots: list[Document] = field(default_factory=list)
     fault: BaseException | None = None
 
     def run(self) -> None:
@@ -88,6 +94,8 @@ class Examination:
             "took_s": round(took_s, 1),
             "machine": to_finding_documents(sorted(self.findings, key=_place)),
             "surfaces": to_surface_documents(self.health(), last_worked=self.last_worked),
+            "circuits": self.circuits,
+            "robots": self.robots,
         }
 
     def health(self) -> list[SurfaceHealth]:
@@ -132,7 +140,7 @@ class Examination:
             await self._look_at_workers(control)
         if profile.may_name_loopback and self.surfaces:
             await self._look("stand-in platform", lambda: check_sandbox(profile.port))
-        await self._ask(profile, home, control, warehouse)
+        await self._ask(profile, control, warehouse)
 
     async def _opened[T](
         self, name: str, check: Callable[[], tuple[Finding, T | None]]
@@ -155,7 +163,6 @@ class Examination:
     async def _ask(
         self,
         profile: Profile,
-        home: Home,
         control: ControlStore | None,
         warehouse: Warehouse | None,
     ) -> None:
@@ -175,8 +182,10 @@ class Examination:
                 self.settings, profile, control=control, warehouse=warehouse,
                 surfaces=list(self.surfaces), asked_by="cli", watch=watch,
             )  # fmt: skip
+            self.circuits = to_circuit_documents(control.circuits())
+            self.robots = to_robots_documents(control.robots_decisions())
         except SametrackError as error:
-            self.findings.append(Finding(home.world, "fail", error.detail, error.hint))
+            self.findings.append(Finding("stores", "fail", error.detail, error.hint))
 
     def _skip_all(self, reason: str) -> None:
         for surface in self.surfaces:

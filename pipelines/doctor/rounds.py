@@ -4,7 +4,8 @@ scheduled canaries alike.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing, closing
+from datetime import datetime
 
 from pipelines.doctor.asking import LIMITS, PATIENCE_S, Round, Watch
 from pipelines.doctor.canaries import (
@@ -23,15 +24,49 @@ from pipelines.settings import Settings
 from pipelines.upstream.http import GuestClient
 from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Profile
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, open_control
 from warehouse.documents import unpack_bytes
+from warehouse.engine import Engine
 from warehouse.health import (
     read_good_bodies,
     read_good_shapes,
     read_known_ids,
+    read_last_worked,
     write_bodies,
     write_health,
 )
+from warehouse.home import open_home
+from warehouse.lake import open_lake
+
+
+def ask_all_surfaces(
+    settings: Settings, profile: Profile, *, asked_by: str
+) -> tuple[list[SurfaceHealth], dict[str, datetime]]:
+    """Ask every surface over stores that are open for as long as it takes; blocking.
+
+    Returns what became of each, and when each had worked before.
+
+    Raises:
+        WarehouseError: A store cannot be opened or written.
+    """
+    home = open_home(settings.data_home, profile.name)
+    with ExitStack() as stack:
+        control = open_control(settings.control_url or home.control_url, world=home.world)
+        stack.enter_context(closing(control))
+        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+        warehouse = Warehouse(lake, stack.enter_context(closing(Engine(lake))))
+        last_worked = read_last_worked(warehouse.engine)
+        found = asyncio.run(
+            ask_and_keep(
+                settings,
+                profile,
+                control=control,
+                warehouse=warehouse,
+                surfaces=list(BY_SURFACE),
+                asked_by=asked_by,
+            )
+        )
+    return found, last_worked
 
 
 async def ask_and_keep(

@@ -126,6 +126,7 @@ def test_readiness_tells_what_is_wrong(service: Any, client: TestClient) -> None
     assert client.get("/readyz").json() == {
         "ready": True,
         "checks": [{"name": "lake", "reason": None}],
+        "surfaces": [],
     }
     service.problems["lake"] = "no space"
     answer = client.get("/readyz")

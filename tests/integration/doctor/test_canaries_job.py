@@ -1,0 +1,33 @@
+"""The canaries as the orchestrator runs them, against the real stand-in platform."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pipelines.definitions import build_definitions
+from pipelines.domain.health import USES
+from warehouse.control import open_control
+from warehouse.engine import Engine
+from warehouse.health import read_latest_health
+from warehouse.home import open_home
+from warehouse.lake import open_lake
+
+
+def test_a_round_of_canaries_is_kept_and_starts_no_scan(
+    platform: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("SANDBOX_PORT", str(platform))
+    ended = build_definitions().resolve_job_def("canaries").execute_in_process()
+    assert ended.success
+    assert all(check.passed for check in ended.get_asset_check_evaluations())
+    home = open_home(tmp_path, "sandbox")
+    with closing(Engine(open_lake(home.lake_url, world="sandbox"))) as engine:
+        kept = read_latest_health(engine)
+    assert {name: (one.outcome, one.asked_by) for name, one in kept.items()} == dict.fromkeys(
+        USES, ("works", "canaries")
+    )
+    with closing(open_control(home.control_url, world="sandbox")) as control:
+        assert control.jobs(limit=1) == []
