@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 
+from pipelines.attempts import Outcome
 from pipelines.desk import ScanDesk
 from pipelines.doctor.rounds import ask_all_surfaces
 from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.domain.expansion import Confirmed
 from pipelines.domain.health import SurfaceHealth
+from pipelines.domain.jobs import STAGES
 from pipelines.open_desk import build_desk
 from pipelines.scan.session import ScanSession
 from pipelines.settings import Settings
@@ -64,8 +66,20 @@ class ScanSlot:
 
     def __init__(self) -> None:
         self.session: ScanSession | None = None
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget how the scan before ended."""
         self.error: SametrackError | None = None
         self.was_cancelled = False
+        self.last_stage: str | None = None
+
+    def outcome(self) -> Outcome:
+        """How the scan ended, judged by its last stage. A check that stops it leaves no error."""
+        if self.was_cancelled:
+            return Outcome("cancelled")
+        is_done = self.error is None and self.last_stage == STAGES[-1]
+        return Outcome("completed") if is_done else Outcome("failed", self.error)
 
     def confirmed(self) -> list[Confirmed]:
         """What the running scan has confirmed so far; nothing where no scan runs."""
@@ -84,6 +98,7 @@ class ScanSlot:
         try:
             self.session.enter(name)
             yield self.session
+            self.last_stage = name
         except RunCancelledError:
             self.was_cancelled = True
             self.session.report_canceling()

@@ -12,36 +12,30 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-import structlog
 from dagster import DagsterInstance, DagsterRunStatus, JobDefinition
 from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.execution.api import execute_run_iterator
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._core.storage.dagster_run import DagsterRun
 
+from pipelines.attempts import Outcome, ScanEnd, attempt
 from pipelines.definitions import LOCATION, build_definitions
-from pipelines.domain.errors import RunCancelledError, SametrackError
-from pipelines.domain.evidence import ALGORITHM
-from pipelines.domain.jobs import KEYWORD_SEARCH, KINDS, Job
-from pipelines.domain.parameters import fingerprint, scan_key, scan_parameters
+from pipelines.domain.jobs import KINDS, Job
+from pipelines.launching import ORIGIN_TAG
 from pipelines.logs import configure_logging
 from pipelines.partitions import partition_key, tracks
 from pipelines.resources import ScanSlot
 from pipelines.runtime import Runtime, open_runtime
 from pipelines.scan.session import ScanSession
 from pipelines.settings import Settings
-from pipelines.stored import serve_from_twin, serve_stored
 from warehouse.home import Home
 
 PARENT_LOOK_EVERY_S = 0.5
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Events are in the orchestrator's own log; the worker's stderr is for people."""
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -94,65 +88,15 @@ def _follow_parent(parent: int) -> None:
     threading.Thread(target=watch, name="follow-parent", daemon=True).start()
 
 
-def run_scan(job_id: str) -> str:
-    """Run the scan of a claimed job to its end and write that end; returns the final status."""
+def run_scan(job_id: str, waited_for: str | None = None) -> ScanEnd:
+    """Run the scan of a claimed job to its end and write that end."""
     assert _process is not None, "the pool warms its processes first"
-    runtime = _process.runtime
-    job = runtime.control.job(job_id)
-    if job is None:
-        return "failed"
-    structlog.contextvars.bind_contextvars(job_id=job_id)
-    try:
-        status, error = _scan(_process, job), _process.slot.error
-    except RunCancelledError:
-        status, error = "cancelled", None
-    except SametrackError as fault:
-        status, error = "failed", fault
-    finish(runtime, job_id, status, error)
-    runtime.control.release_leases(job_id)
-    for name in runtime.lake.crowded():
-        runtime.lake.compact(name)
-    return status
+    process = _process
+    process.slot.clear()
+    return attempt(process.runtime, job_id, partial(_run, process), waited_for=waited_for)
 
 
-def finish(runtime: Runtime, job_id: str, status: str, error: SametrackError | None) -> None:
-    """Write how a job ended, and until when its result is kept."""
-    if status == "failed" and error is None:
-        error = SametrackError(
-            "The scan ended by an unexpected fault before its result was complete",
-            hint="Open the run of this job in the orchestrator's UI, then ask again",
-        )
-    kept = timedelta(days=runtime.settings.job_retention_days)
-    runtime.control.finish(
-        job_id,
-        status,  # type: ignore[arg-type]  # one of the final states
-        error=error.to_document() if error else None,
-        expires_at=datetime.now(UTC) + kept,
-    )
-    log.info("scan ended", status=status, error=error.type if error else None)
-
-
-def _scan(process: RunProcess, job: Job) -> str:
-    runtime = process.runtime
-    process.slot.error, process.slot.was_cancelled = None, False
-    if job.kind == KEYWORD_SEARCH:
-        return _run(process, job, music_id="")
-    music_id = job.music_id or _resolve(runtime, job)
-    parameters = scan_parameters(job.parameters)
-    provider = runtime.settings.music_data_provider
-    key = scan_key(music_id, runtime.world, provider, ALGORITHM, parameters)
-    runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
-    # A job that came as a link is known for what it is only now: the look that the API takes.
-    if job.music_id is None and serve_stored(runtime, job, key, parameters):
-        return "completed"
-    twin_key = fingerprint(music_id, runtime.world, provider, parameters)
-    is_cancelled = partial(runtime.control.is_cancel_requested, job.job_id)
-    if serve_from_twin(runtime, job, twin_key, cancelled=is_cancelled):
-        return "completed"
-    return _run(process, job, music_id=music_id)
-
-
-def _run(process: RunProcess, job: Job, *, music_id: str) -> str:
+def _run(process: RunProcess, job: Job, music_id: str) -> Outcome:
     with ScanSession(process.runtime, job, music_id=music_id) as session:
         run = _create_run(process, job, partition_key(job.kind, session.subject))
         session.on_canceling = lambda: process.instance.report_run_canceling(run)
@@ -164,13 +108,7 @@ def _run(process: RunProcess, job: Job, *, music_id: str) -> str:
                 pass
         finally:
             process.slot.session = None
-    return _status(process, run)
-
-
-def _resolve(runtime: Runtime, job: Job) -> str:
-    """Read which track a link leads to. A scan whose track is unknown has no run."""
-    with ScanSession(runtime, job, music_id="") as session:
-        return session.run(session.captures.resolve(job.input))
+    return _outcome(process, run)
 
 
 def _create_run(process: RunProcess, job: Job, partition: str) -> DagsterRun:
@@ -181,13 +119,13 @@ def _create_run(process: RunProcess, job: Job, partition: str) -> DagsterRun:
         process.jobs[job.kind],
         run_id=job.job_id,
         run_config=QUIET,
-        tags={"dagster/partition": partition, "sametrack/origin": job.origin},
+        tags={"dagster/partition": partition, ORIGIN_TAG: job.origin},
         remote_job_origin=origin.get_job_origin(job.kind),
     )
 
 
-def _status(process: RunProcess, run: DagsterRun) -> str:
+def _outcome(process: RunProcess, run: DagsterRun) -> Outcome:
     ended = process.instance.get_run_by_id(run.run_id)
     if ended is not None and ended.status == DagsterRunStatus.SUCCESS:
-        return "completed"
-    return "cancelled" if process.slot.was_cancelled else "failed"
+        return Outcome("completed")
+    return process.slot.outcome()

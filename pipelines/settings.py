@@ -35,6 +35,8 @@ class Settings(BaseSettings):
     lake_url: str | None = Field(None, description="lake root; default: a folder in the home")
     result_cache_ttl: int = Field(6 * 3600, ge=0, description="seconds a stored result serves")
     job_retention_days: int = Field(30, ge=1, description="days a job and its result are kept")
+    orchestrator_retention_days: int = Field(30, ge=1, description="days a run's events are kept")
+    outbox_max_lines: int = Field(10_000, ge=0, description="outbox lines kept when nobody reads")
     excerpts_max_mb: int = Field(200, ge=0, description="size of kept excerpts; 0 keeps none")
     excerpt_retention_days: int = Field(180, ge=1, description="days an excerpt is kept")
     worker_runs: int = Field(2, ge=1, le=64, description="scans that run at the same time")

@@ -4,12 +4,11 @@ A job that came as a link is known for what it is only once its worker has resol
 same look is taken that the API takes for an id: a stored result, or a twin that runs already.
 """
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipelines.domain.errors import RunCancelledError
 from pipelines.domain.jobs import FINAL, Job
 from pipelines.domain.parameters import ScanParameters
 from pipelines.domain.results import serves
@@ -17,7 +16,6 @@ from pipelines.runtime import Runtime
 from warehouse.documents import pack_document
 from warehouse.queries import read_result_document
 
-LOOK_EVERY_S = 0.25
 LEASE_S = 24 * 3600.0  # longer than any scan; what ends a lease is the end of its job
 
 
@@ -35,39 +33,38 @@ def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameter
     return False
 
 
-def serve_from_twin(
-    runtime: Runtime, job: Job, twin_key: str, *, cancelled: Callable[[], bool]
-) -> bool:
-    """Wait for the job that scans the same already, and take its result.
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What became of asking for the lease of a scan; neither: this job holds it and scans."""
 
-    A lease decides which of two is "already": both may have learned at the same moment which
+    is_served: bool = False
+    waits_for: str | None = None
+
+
+def find_holder(
+    runtime: Runtime, job: Job, twin_key: str, *, waited_for: str | None = None
+) -> Held:
+    """Take the lease of a scan, or the result of the twin that held it, or learn who holds it.
+
+    A lease decides which of two twins scans: both may have learned at the same moment which
     track their links lead to. A worker gives it back when the job has ended; one that was killed
-    cannot, so it is the holder's end that counts.
-    False: nobody scans it, so this job holds the lease and scans.
-
-    Raises:
-        RunCancelledError: Cancelling was asked for while waiting.
+    cannot, so it is the holder's end that counts. Nothing is waited for here: a job that waits
+    would keep a scan process from other jobs. `waited_for` is the twin that it waited for.
     """
     control, lease = runtime.control, f"scan:{twin_key}"
+    if waited_for is not None and _take_result(runtime, job, control.job(waited_for)):
+        return Held(is_served=True)
     while not control.acquire_lease(lease, job.job_id, LEASE_S):
         holder = control.lease_holder(lease)
         if holder is None:
             continue
-        if _take_result(runtime, job, _ended(runtime, holder, cancelled)):
-            return True
+        twin = control.job(holder)
+        if twin is not None and twin.status not in FINAL:
+            return Held(waits_for=holder)
+        if _take_result(runtime, job, twin):
+            return Held(is_served=True)
         control.release_lease(lease, holder)
-    return False
-
-
-def _ended(runtime: Runtime, job_id: str, cancelled: Callable[[], bool]) -> Job | None:
-    """The job when it has ended; None when it is gone from the store."""
-    twin = runtime.control.job(job_id)
-    while twin is not None and twin.status not in FINAL:
-        if cancelled():
-            raise RunCancelledError("cancelling was asked for")
-        time.sleep(LOOK_EVERY_S)
-        twin = runtime.control.job(job_id)
-    return twin
+    return Held()
 
 
 def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:

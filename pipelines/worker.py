@@ -1,15 +1,16 @@
-"""The worker: claims jobs from the one queue, runs them in warm processes, says that it is alive.
+"""The worker: claims jobs from the one queue, has them run, says that it is alive.
 
-It owns the pool and the reconciler. What a scan does is in `pipelines/runs.py` and below.
+It keeps rows and runs in agreement and ends what nobody works on. What a scan does is in
+`attempts` and below, where it runs in `local_runs`.
 """
 
-import multiprocessing
 import os
 import signal
 import socket
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,116 +18,183 @@ from typing import Protocol
 
 import structlog
 from dagster import DagsterInstance
-from pebble import ProcessExpired, ProcessPool
+from pebble import ProcessExpired
 
+from pipelines.attempts import ScanEnd
 from pipelines.domain.endings import WORKER_GONE, lost_ending
+from pipelines.domain.jobs import FINAL
+from pipelines.local_runs import LocalRuns
 from pipelines.logs import configure_logging
-from pipelines.runs import open_instance, run_scan, warm
+from pipelines.reconciling import end_left_runs, end_run, is_finished, pass_on_cancels
+from pipelines.runs import open_instance
 from pipelines.settings import Settings
+from pipelines.upkeep import Sweeper
 from pipelines.upstream.providers import choose_profile
 from warehouse.control import ControlStore, open_control
 from warehouse.home import open_home
 
 CLAIM_EVERY_S = 0.05
-EXPIRE_EVERY_S = 600.0
+WAITERS_EVERY_S = 0.5
+RECONCILE_EVERY_S = 15.0
+CANCEL_GRACE_S = 30.0
+"""A scan stops within seconds; one that has not by then hangs, and its process is ended."""
+
 log = structlog.get_logger(__name__)
 
 
 class Ending(Protocol):
-    """A scan under way: done or not, and the fault that ended its process, if one did."""
+    """A scan under way."""
 
-    def done(self) -> bool: ...
+    def done(self) -> bool:
+        """True when nothing more happens here."""
 
-    def exception(self, timeout: float | None = None) -> BaseException | None: ...
+    def result(self) -> ScanEnd:
+        """What came of it; raises what ended it otherwise."""
+
+    def abandon(self) -> None:
+        """End it by force."""
+
+    def needs_beat(self) -> bool:
+        """True while the worker must say for it that it is alive."""
 
 
 class Runs(Protocol):
-    """How scans are run. `LocalRuns` is the embedded way."""
+    """How scans are run. `outlive_worker`: they go on when the worker stops."""
 
-    def launch_scan(self, job_id: str) -> Ending: ...
+    outlive_worker: bool
+
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> Ending: ...
 
     def close(self) -> None: ...
 
 
-class LocalRuns:
-    """A pool of warm processes on this machine, one scan at a time each."""
+class Rhythm:
+    """True at most once per interval."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._pool = ProcessPool(
-            max_workers=settings.worker_runs,
-            initializer=warm,
-            initargs=(settings,),
-            context=multiprocessing.get_context("spawn"),
-        )
-        for _ in range(settings.worker_runs):
-            self._pool.schedule(_warm_up)
+    def __init__(self, every_s: float) -> None:
+        self._every_s = every_s
+        self._last = float("-inf")
 
-    def launch_scan(self, job_id: str) -> Ending:
-        """Start a scan in a free process."""
-        return self._pool.schedule(run_scan, args=[job_id])
-
-    def close(self) -> None:
-        """End all processes now."""
-        self._pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
-        self._pool.join()
-
-
-def _warm_up() -> None:
-    """Keep a process busy for a moment, so that the pool starts all of them at once."""
-    time.sleep(0.2)
+    def is_due(self, now: float) -> bool:
+        """True when the interval has passed since it was true last."""
+        if now - self._last < self._every_s:
+            return False
+        self._last = now
+        return True
 
 
 @dataclass(slots=True)
 class Worker:
-    """One worker process. `step` is one look around; `run_worker` calls it until told to stop."""
+    """One worker process. `step` is one look around; `run_worker` calls it until told to stop.
+
+    `waiting` are jobs whose scan is being done by another job: they hold no process.
+    """
 
     worker_id: str
     settings: Settings
     control: ControlStore
     instance: DagsterInstance
     runs: Runs
+    clock: Callable[[], float] = time.monotonic
     running: dict[str, Ending] = field(default_factory=dict)
-    _beaten_at: float = 0.0
-    _expired_at: float = 0.0
+    waiting: dict[str, str] = field(default_factory=dict)
+    _asked_at: dict[str, float] = field(default_factory=dict)
+    _rhythms: dict[str, Rhythm] = field(default_factory=dict)
 
     def step(self) -> None:
-        """Note what ended, claim what fits, say that we are alive, clean up after the dead."""
+        """Note what ended, start what fits, say that we are alive, clean up after the dead."""
         self._note_endings()
-        while len(self.running) < self.settings.worker_runs:
-            job = self.control.claim(self.worker_id)
-            if job is None:
-                break
-            log.info("job claimed", job_id=job.job_id, input=job.input)
-            self.running[job.job_id] = self.runs.launch_scan(job.job_id)
-        now = time.monotonic()
-        if now - self._beaten_at >= self.settings.heartbeat_s:
-            self._beaten_at = now
-            self.control.beat(self.worker_id, list(self.running))
+        if self._is_due("waiters", WAITERS_EVERY_S):
+            self._look_at_waiters()
+        self._claim()
+        if self._is_due("beat", self.settings.heartbeat_s):
+            mine = [name for name, ending in self.running.items() if ending.needs_beat()]
+            self.control.beat(self.worker_id, [*mine, *self.waiting])
             self._fail_lost()
-        if now - self._expired_at >= EXPIRE_EVERY_S:
-            self._expired_at = now
-            self.control.delete_expired(datetime.now(UTC))
+            pass_on_cancels(self.instance, self.control, self.running)
+            self._end_what_hangs()
+        if self._is_due("reconcile", RECONCILE_EVERY_S):
+            self._reconcile()
 
     def fail_all(self, why: str) -> None:
         """Fail what still runs here; used when the worker stops."""
-        for job_id in self.running:
+        left = [] if self.runs.outlive_worker else list(self.running)
+        for job_id in (*left, *self.waiting):
             self._fail(job_id, why)
         self.running.clear()
+        self.waiting.clear()
+
+    def _claim(self) -> None:
+        while len(self.running) < self.settings.worker_runs:
+            job = self.control.claim(self.worker_id)
+            if job is None:
+                return
+            log.info("job claimed", job_id=job.job_id, input=job.input)
+            self._launch(job.job_id)
+
+    def _launch(self, job_id: str, *, waited_for: str | None = None) -> None:
+        self.running[job_id] = self.runs.launch_scan(job_id, waited_for=waited_for)
 
     def _note_endings(self) -> None:
         for job_id, ending in list(self.running.items()):
             if not ending.done():
                 continue
             del self.running[job_id]
-            fault = ending.exception()
-            if fault is not None:
-                log.error("scan process ended", job_id=job_id, fault=repr(fault))
+            self._asked_at.pop(job_id, None)
+            try:
+                end = ending.result()
+            except BaseException as fault:  # noqa: BLE001  # also a cancelled future's
+                log.error("scan process ended", job_id=job_id, fault=repr(fault))  # noqa: TRY400
                 self._fail(job_id, _why(fault))
+            else:
+                self._note_end(job_id, end)
+
+    def _note_end(self, job_id: str, end: ScanEnd) -> None:
+        if end.waits_for is not None:
+            self.waiting[job_id] = end.waits_for
+        else:
+            self._fail(job_id, "The run ended without saying how")  # nothing where it has said
+
+    def _look_at_waiters(self) -> None:
+        """Start again, before anything new, those whose twin has ended; end the cancelled."""
+        for job_id, twin_id in list(self.waiting.items()):
+            twin = self.control.job(twin_id)
+            is_cancelled = self.control.is_cancel_requested(job_id)
+            if is_cancelled:
+                self._fail(job_id, "Cancelled while it waited")
+            elif twin is not None and twin.status not in FINAL:
+                continue
+            elif len(self.running) < self.settings.worker_runs:
+                self._launch(job_id, waited_for=twin_id)
+            else:
+                continue
+            del self.waiting[job_id]
 
     def _fail_lost(self) -> None:
         for job in self.control.lost_jobs(self.settings.worker_lost_after_s):
-            if job.job_id not in self.running:
-                self._fail(job.job_id, WORKER_GONE)
+            ending = self.running.get(job.job_id)
+            if job.job_id in self.waiting or (ending is not None and ending.needs_beat()):
+                continue
+            self._fail(job.job_id, WORKER_GONE)
+
+    def _end_what_hangs(self) -> None:
+        """End by force a scan that was asked to stop and did not, or whose run is over."""
+        now = self.clock()
+        for job_id in list(self.running):
+            if not self._should_be_over(job_id):
+                self._asked_at.pop(job_id, None)
+            elif now - self._asked_at.setdefault(job_id, now) >= CANCEL_GRACE_S:
+                log.error("scan does not stop", job_id=job_id)
+                self.running[job_id].abandon()
+
+    def _should_be_over(self, job_id: str) -> bool:
+        if self.control.is_cancel_requested(job_id):
+            return True
+        return is_finished(self.instance, job_id)
+
+    def _reconcile(self) -> None:
+        for run_id in end_left_runs(self.instance, self.control):
+            log.info("run ended after its job", job_id=run_id)
 
     def _fail(self, job_id: str, why: str) -> None:
         job = self.control.job(job_id)
@@ -138,8 +206,11 @@ class Worker:
         if not self.control.finish(job_id, status, error=error, expires_at=until):
             return
         run = self.instance.get_run_by_id(job_id)
-        if run is not None and not run.is_finished:
-            self.instance.report_run_failed(run, message=why)
+        if run is not None:
+            end_run(self.instance, run, self.control.job(job_id))
+
+    def _is_due(self, name: str, every_s: float) -> bool:
+        return self._rhythms.setdefault(name, Rhythm(every_s)).is_due(self.clock())
 
 
 def _why(fault: BaseException) -> str:
@@ -156,6 +227,7 @@ def run_worker(settings: Settings) -> int:
         signal.signal(name, lambda *_: stop.set())
     with ExitStack() as stack:
         worker = _build_worker(settings, stack)
+        stack.enter_context(Sweeper(settings))
         log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
         while not stop.wait(CLAIM_EVERY_S):
             worker.step()

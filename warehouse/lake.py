@@ -5,6 +5,7 @@ questions (`engine`, `queries`), the contracts (`tables`), opening and migrating
 Appends of several processes do not conflict; one append is one commit, whole or not at all.
 """
 
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -26,6 +27,7 @@ from warehouse.tables import TABLES, Table
 CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # far above the longest read; a reader never meets a vanished file
 _UNFIT = frozenset("%*?[]\\^|")  # Delta takes them for escapes or panics, DuckDB for patterns
+_PLAIN_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
 
@@ -141,6 +143,27 @@ class Lake:
             with suppress(CommitFailedError):
                 metrics = delta.optimize.compact(writer_properties=_WRITER)
                 return int(metrics["numFilesRemoved"])
+        return 0
+
+    def delete(self, name: str, column: str, ids: Sequence[str]) -> int:
+        """Remove the rows with one of these ids in a commit of its own; returns how many.
+
+        For what is kept for a limited time. The files themselves go with a later `vacuum`.
+
+        Raises:
+            ValueError: An id holds more than letters, digits and hyphens.
+        """
+        if not ids:
+            return 0
+        if not all(_PLAIN_ID.fullmatch(value) for value in ids):
+            raise ValueError("only plain ids can be deleted by")
+        handle = self._handle(name)
+        listed = ", ".join(f"'{value}'" for value in ids)
+        with storage_errors(f"deleting from {name}"):
+            for attempt in retry_commits():
+                with attempt:
+                    metrics = DeltaTable(handle.path).delete(f"{column} in ({listed})")
+                    return int(metrics["num_deleted_rows"])
         return 0
 
     def vacuum(self, name: str) -> int:

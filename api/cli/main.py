@@ -11,7 +11,7 @@ from typing import Any, override
 import typer
 from typer.core import TyperGroup
 
-from api.cli import demo, doctor, init, jobs, replay, report, scan, services, up
+from api.cli import demo, doctor, init, jobs, maintain, replay, report, scan, services, up
 from api.cli.processes import Interrupted
 from api.cli.terminal import (
     EXIT_FAILED,
@@ -56,6 +56,7 @@ app.command("report")(report.report)
 app.command("replay")(replay.replay)
 app.add_typer(typer.Typer(help="Listen to files of your own.", no_args_is_help=True), name="audio")
 app.command("doctor")(doctor.doctor)
+app.command("maintain")(maintain.maintain)
 app.command("demo")(demo.demo)
 app.command("up")(up.up)
 app.command("serve")(services.serve)

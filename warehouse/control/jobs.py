@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import orjson
-from sqlalchemy import Connection, RowMapping, Select, delete, select, update
+from sqlalchemy import Connection, RowMapping, Select, Update, delete, select, update
 
 from pipelines.domain.errors import WarehouseUnavailableError
 from pipelines.domain.jobs import FINAL, KINDS, MOVES, Job, JobStatus, Progress, may_move
@@ -90,11 +90,12 @@ class JobRows:
         )
         with self._database.writing() as connection:
             connection.execute(alive)
-            connection.execute(
-                update(JOBS)
-                .where(JOBS.c.job_id.in_(job_ids), JOBS.c.status == "running")
-                .values(heartbeat_at=now)
-            )
+            connection.execute(_heard_of(job_ids, now))
+
+    def beat_job(self, job_id: str) -> None:
+        """Say that a job is at work, by the run that does it, whatever its worker says."""
+        with self._database.writing() as connection:
+            connection.execute(_heard_of([job_id], self._database.now()))
 
     def live_workers(self, within_s: float) -> list[str]:
         """Workers heard of within the last `within_s` seconds."""
@@ -185,21 +186,45 @@ class JobRows:
             .order_by(JOBS.c.finished_at.desc(), JOBS.c.job_id)
         )
 
-    def delete_expired(self, now: datetime) -> list[str]:
-        """Delete ended jobs whose retention is over, with links and leases that ran out and
-        workers silent for a day. Returns the ids of the jobs.
-        """
-        moment = now.timestamp()
-        over = delete(JOBS).where(JOBS.c.status.in_(FINAL), JOBS.c.expires_at <= moment)
+    def expired_jobs(self, now: datetime, *, limit: int) -> list[str]:
+        """Ids of ended jobs whose retention is over, those that ended first."""
+        query = (
+            select(JOBS.c.job_id)
+            .where(JOBS.c.status.in_(FINAL), JOBS.c.expires_at <= now.timestamp())
+            .order_by(JOBS.c.expires_at, JOBS.c.job_id)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def delete_jobs(self, job_ids: Sequence[str]) -> int:
+        """Delete ended jobs; returns how many. One that has not ended stays."""
+        ended = delete(JOBS).where(JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(FINAL))
         with self._database.writing() as connection:
-            connection.execute(delete(LINKS).where(LINKS.c.expires_at <= moment))
-            connection.execute(delete(LEASES).where(LEASES.c.expires_at <= moment))
-            connection.execute(delete(WORKERS).where(WORKERS.c.heartbeat_at <= moment - _DAY_S))
-            return sorted(connection.execute(over.returning(JOBS.c.job_id)).scalars())
+            return int(connection.execute(ended).rowcount)
+
+    def delete_run_out(self, now: datetime) -> int:
+        """Delete links and leases that ran out and workers silent for a day; how many."""
+        moment = now.timestamp()
+        statements = (
+            delete(LINKS).where(LINKS.c.expires_at <= moment),
+            delete(LEASES).where(LEASES.c.expires_at <= moment),
+            delete(WORKERS).where(WORKERS.c.heartbeat_at <= moment - _DAY_S),
+        )
+        with self._database.writing() as connection:
+            return sum(int(connection.execute(one).rowcount) for one in statements)
 
     def _read(self, query: Select[Any]) -> list[Job]:
         with self._database.reading() as connection:
             return [_to_job(row) for row in connection.execute(query).mappings()]
+
+
+def _heard_of(job_ids: Sequence[str], now: float) -> Update:
+    return (
+        update(JOBS)
+        .where(JOBS.c.job_id.in_(job_ids), JOBS.c.status == "running")
+        .values(heartbeat_at=now)
+    )
 
 
 def _move(connection: Connection, job_id: str, status: JobStatus, **values: object) -> bool:

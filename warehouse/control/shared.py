@@ -127,6 +127,15 @@ class SharedRows:
             newest = connection.execute(select(func.max(OUTBOX.c.id))).scalar_one()
             connection.execute(delete(OUTBOX).where(OUTBOX.c.id <= newest - keep_lines))
 
+    def trim_outbox(self, keep: int) -> int:
+        """Drop the oldest lines beyond `keep`; nobody has taken them. Returns how many."""
+        newest = select(OUTBOX.c.id).order_by(OUTBOX.c.id.desc()).offset(keep).limit(1)
+        with self._database.writing() as connection:
+            last = connection.execute(newest).scalar()
+            if last is None:
+                return 0
+            return int(connection.execute(delete(OUTBOX).where(OUTBOX.c.id <= last)).rowcount)
+
     def _count_up(self, table: Table, **key: str) -> int:
         with self._database.writing() as connection:
             return self._counted(connection, table, **key)

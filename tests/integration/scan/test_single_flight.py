@@ -1,5 +1,6 @@
 """Jobs that learn at the same moment that they ask for the same scan."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -11,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import RunCancelledError
 from pipelines.domain.jobs import Job
-from pipelines.stored import serve_from_twin
+from pipelines.stored import Held, find_holder
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.documents import pack_document
 from warehouse.engine import Engine
@@ -63,8 +63,13 @@ def stores(tmp_path: Path) -> Iterator[Any]:
         yield Stores(control, lake, engine)
 
 
-def never() -> bool:
-    return False
+def settle(stores: Any, job: Job) -> Held:
+    """Ask until it is known whether this job scans or is served, as a worker does."""
+    held = find_holder(stores, job, "twin")
+    while held.waits_for is not None:
+        time.sleep(0.01)
+        held = find_holder(stores, job, "twin", waited_for=held.waits_for)
+    return held
 
 
 def test_of_many_at_once_one_scans_and_all_have_its_result(stores: Any) -> None:
@@ -73,7 +78,7 @@ def test_of_many_at_once_one_scans_and_all_have_its_result(stores: Any) -> None:
 
     def run(job: Job) -> bool:
         start.wait()
-        served = serve_from_twin(stores, job, "twin", cancelled=never)
+        served = settle(stores, job).is_served
         if served:
             stores.end(job, "completed")
         else:
@@ -88,30 +93,40 @@ def test_of_many_at_once_one_scans_and_all_have_its_result(stores: Any) -> None:
     assert documents == [DOCUMENT] * len(jobs)
 
 
+def test_whoever_comes_second_learns_whom_it_waits_for(stores: Any) -> None:
+    first, second = stores.running_job("a"), stores.running_job("b")
+    assert find_holder(stores, first, "twin") == Held()
+    assert find_holder(stores, second, "twin") == Held(waits_for=first.job_id)
+    assert find_holder(stores, first, "twin") == Held()
+
+
+def test_whoever_has_waited_takes_the_result_although_the_lease_is_given_back(
+    stores: Any,
+) -> None:
+    first, second = stores.running_job("a"), stores.running_job("b")
+    assert find_holder(stores, first, "twin") == Held()
+    waits_for = find_holder(stores, second, "twin").waits_for
+    stores.complete(first)
+    stores.control.release_leases(first.job_id)
+    assert find_holder(stores, second, "twin", waited_for=waits_for) == Held(is_served=True)
+
+
 def test_when_the_one_that_scans_fails_another_scans(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert not serve_from_twin(stores, first, "twin", cancelled=never)
+    assert find_holder(stores, first, "twin") == Held()
     stores.end(first, "failed")
-    assert not serve_from_twin(stores, second, "twin", cancelled=never)
+    assert find_holder(stores, second, "twin") == Held()
     assert stores.control.lease_holder("scan:twin") == second.job_id
 
 
 def test_a_result_from_before_the_question_is_not_taken_as_a_twins(stores: Any) -> None:
     first = stores.running_job("a")
-    assert not serve_from_twin(stores, first, "twin", cancelled=never)
+    assert find_holder(stores, first, "twin") == Held()
     stores.complete(first)
     later = stores.running_job("b")
-    assert not serve_from_twin(stores, later, "twin", cancelled=never)
-
-
-def test_waiting_for_a_twin_can_be_cancelled(stores: Any) -> None:
-    first, second = stores.running_job("a"), stores.running_job("b")
-    assert not serve_from_twin(stores, first, "twin", cancelled=never)
-    with pytest.raises(RunCancelledError):
-        serve_from_twin(stores, second, "twin", cancelled=lambda: True)
+    assert find_holder(stores, later, "twin") == Held()
 
 
 def test_scans_of_different_things_do_not_wait_for_each_other(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert not serve_from_twin(stores, first, "one", cancelled=never)
-    assert not serve_from_twin(stores, second, "other", cancelled=never)
+    assert find_holder(stores, first, "one") == find_holder(stores, second, "other") == Held()

@@ -227,5 +227,7 @@ def test_only_ended_jobs_past_their_retention_are_deleted(control: ControlStore)
         control.create_or_join(new_job(name, job_id=name))
         control.finish(name, "completed", expires_at=until)
     control.create_or_join(new_job("queued", job_id="queued"))
-    assert control.delete_expired(soon) == ["a"]
+    assert control.expired_jobs(soon, limit=9) == ["a"]
+    assert control.expired_jobs(later, limit=1) == ["a"]
+    assert control.delete_jobs(["a", "queued", "nobody"]) == 1
     assert {job.job_id for job in control.jobs(limit=9)} == {"b", "c", "queued"}

@@ -1,0 +1,54 @@
+"""What comes before a scan: which track is meant, and whether it must be scanned at all.
+
+The same for a scan of this machine and for one that runs elsewhere. What needs no run gets none.
+"""
+
+from dataclasses import dataclass
+
+from pipelines.domain.evidence import ALGORITHM
+from pipelines.domain.jobs import KEYWORD_SEARCH, Job
+from pipelines.domain.parameters import fingerprint, scan_key, scan_parameters
+from pipelines.runtime import Runtime
+from pipelines.scan.session import ScanSession
+from pipelines.stored import find_holder, serve_stored
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A job that is known for what it is.
+
+    `is_served`: its result is stored. `waits_for`: the job that scans the same already. Neither:
+    it is to be scanned.
+    """
+
+    music_id: str
+    is_served: bool = False
+    waits_for: str | None = None
+
+
+def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -> Prepared:
+    """Resolve the input, then look for a stored result and for a twin.
+
+    Raises:
+        RunCancelledError: Cancelling was asked for.
+        SametrackError: The input leads to no track, or the platform does not tell.
+    """
+    if job.kind == KEYWORD_SEARCH:
+        return Prepared("")
+    music_id = job.music_id or _resolve(runtime, job)
+    parameters = scan_parameters(job.parameters)
+    provider = runtime.settings.music_data_provider
+    key = scan_key(music_id, runtime.world, provider, ALGORITHM, parameters)
+    runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
+    # A job that came as a link is known for what it is only now: the look that the API takes.
+    if job.music_id is None and serve_stored(runtime, job, key, parameters):
+        return Prepared(music_id, is_served=True)
+    twin_key = fingerprint(music_id, runtime.world, provider, parameters)
+    found = find_holder(runtime, job, twin_key, waited_for=waited_for)
+    return Prepared(music_id, is_served=found.is_served, waits_for=found.waits_for)
+
+
+def _resolve(runtime: Runtime, job: Job) -> str:
+    """Read which track a link leads to. A scan whose track is unknown has no run."""
+    with ScanSession(runtime, job, music_id="") as session:
+        return session.run(session.captures.resolve(job.input))

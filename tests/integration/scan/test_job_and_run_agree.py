@@ -1,0 +1,250 @@
+"""Job row and orchestrator's run end together, whoever ends one of them."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster import DagsterInstance, DagsterRunStatus, job, op
+
+from pipelines.attempts import ScanEnd
+from pipelines.domain.jobs import Job, JobStatus
+from pipelines.launching import ORIGIN_TAG
+from pipelines.runs import open_instance
+from pipelines.settings import Settings
+from pipelines.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S, Worker
+from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.home import open_home
+
+
+@op
+def nothing() -> None:
+    """Do nothing."""
+
+
+@job(name="scan")
+def empty_scan() -> None:
+    """Stand in for the scan: only its run record matters here."""
+    nothing()
+
+
+@dataclass
+class FakeEnding:
+    end: ScanEnd | None = None
+    is_abandoned: bool = False
+
+    def done(self) -> bool:
+        return self.end is not None or self.is_abandoned
+
+    def result(self) -> ScanEnd:
+        if self.end is None:
+            raise RuntimeError("ended by force")
+        return self.end
+
+    def abandon(self) -> None:
+        self.is_abandoned = True
+
+    def needs_beat(self) -> bool:
+        return True
+
+
+@dataclass
+class FakeRuns:
+    """Scans that do what the test says."""
+
+    outlive_worker = False
+    launched: list[str] = field(default_factory=list)
+    endings: dict[str, FakeEnding] = field(default_factory=dict)
+
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> FakeEnding:
+        self.launched.append(job_id)
+        self.endings[job_id] = FakeEnding()
+        return self.endings[job_id]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass
+class House:
+    """A worker with everything but scans; `pass_by` moves all clocks."""
+
+    control: ControlStore
+    instance: DagsterInstance
+    clock: list[float]
+    runs: FakeRuns = field(default_factory=FakeRuns)
+
+    def __post_init__(self) -> None:
+        self.worker = self.new_worker("one")
+
+    def new_worker(self, name: str, *, runs: int = 2) -> Worker:
+        settings = Settings(_env_file=None, worker_runs=runs)
+        return Worker(name, settings, self.control, self.instance, self.runs, lambda: self.clock[0])
+
+    def pass_by(self, seconds: float) -> None:
+        self.clock[0] += seconds
+        self.worker.step()
+
+    def ask(self, name: str = "a") -> str:
+        self.clock[0] += 0.001
+        new = NewJob(
+            kind="scan", input=name, target=name, music_id=None, parameters={}, fingerprint=name,
+            scan_key=None, origin="api", priority=100,
+        )  # fmt: skip
+        return self.control.create_or_join(new)[0].job_id
+
+    def running(self, name: str = "a") -> str:
+        """A job that is being scanned, with its run."""
+        job_id = self.ask(name)
+        self.worker.step()
+        run = self.instance.create_run_for_job(
+            empty_scan, run_id=job_id, tags={ORIGIN_TAG: "api"}, status=DagsterRunStatus.STARTED
+        )
+        assert run.run_id == job_id
+        return job_id
+
+    def job(self, job_id: str) -> Job:
+        found = self.control.job(job_id)
+        assert found is not None
+        return found
+
+    def run_status(self, job_id: str) -> DagsterRunStatus:
+        run = self.instance.get_run_by_id(job_id)
+        assert run is not None
+        return run.status
+
+    def status(self, job_id: str) -> JobStatus:
+        return self.job(job_id).status
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterInstance]:
+    """One for all tests: its tables take seconds to make, and runs have ids of their own."""
+    with open_instance(open_home(tmp_path_factory.mktemp("home"), "sandbox")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def house(tmp_path: Path, instance: DagsterInstance) -> Iterator[Any]:
+    clock = [1_790_000_000.0]
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    with closing(open_control(url, world="sandbox", clock=lambda: clock[0])) as control:
+        yield House(control, instance, clock)
+
+
+def test_terminate_in_the_ui_asks_the_job_to_stop(house: Any) -> None:
+    job_id = house.running()
+    assert house.instance.run_launcher.terminate(job_id)
+    assert house.run_status(job_id) == DagsterRunStatus.CANCELING
+    house.pass_by(3)
+    assert house.control.is_cancel_requested(job_id)
+    assert house.status(job_id) == "running"
+
+
+def test_a_run_marked_as_cancelled_at_once_stops_its_job_too(house: Any) -> None:
+    job_id = house.running()
+    house.instance.report_run_canceled(house.instance.get_run_by_id(job_id))
+    house.pass_by(3)
+    assert house.control.is_cancel_requested(job_id)
+
+
+def test_a_run_of_something_else_is_terminated_as_ever(house: Any) -> None:
+    run = house.instance.create_run_for_job(empty_scan, status=DagsterRunStatus.STARTED)
+    assert not house.instance.run_launcher.terminate(run.run_id)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ("failed", DagsterRunStatus.FAILURE),
+        ("cancelled", DagsterRunStatus.CANCELED),
+        ("completed", DagsterRunStatus.FAILURE),
+    ],
+)
+def test_a_job_ended_by_somebody_else_takes_its_run_along(
+    house: Any, status: JobStatus, expected: DagsterRunStatus
+) -> None:
+    job_id = house.running()
+    house.worker.running.clear()
+    house.control.finish(job_id, status)
+    house.pass_by(RECONCILE_EVERY_S + 1)
+    assert house.run_status(job_id) == expected
+
+
+def test_a_run_whose_job_is_gone_is_ended_and_one_at_work_is_not(house: Any) -> None:
+    job_id = house.running()
+    left = house.instance.create_run_for_job(
+        empty_scan, tags={ORIGIN_TAG: "api"}, status=DagsterRunStatus.STARTED
+    )
+    house.pass_by(RECONCILE_EVERY_S + 1)
+    assert house.run_status(left.run_id) == DagsterRunStatus.FAILURE
+    assert house.run_status(job_id) == DagsterRunStatus.STARTED
+
+
+def test_a_scan_that_does_not_stop_is_ended_by_force(house: Any) -> None:
+    job_id = house.running()
+    house.control.request_cancel(job_id)
+    house.pass_by(3)
+    assert not house.runs.endings[job_id].is_abandoned
+    house.pass_by(CANCEL_GRACE_S)
+    assert house.runs.endings[job_id].is_abandoned
+    house.pass_by(1)
+    assert (house.status(job_id), house.run_status(job_id)) == (
+        "cancelled",
+        DagsterRunStatus.CANCELED,
+    )
+
+
+def test_a_scan_whose_run_has_failed_does_not_stay_running(house: Any) -> None:
+    job_id = house.running()
+    house.instance.report_run_failed(house.instance.get_run_by_id(job_id))
+    house.pass_by(3)
+    house.pass_by(CANCEL_GRACE_S)
+    house.pass_by(1)
+    assert house.status(job_id) == "failed"
+    assert house.job(job_id).error["type"] == "worker_unavailable"
+
+
+def test_a_job_that_waits_for_its_twin_holds_no_place_and_comes_first(house: Any) -> None:
+    first, second, third, fourth = (house.ask(name) for name in "abcd")
+    house.worker.step()
+    assert house.runs.launched == [first, second]
+    house.runs.endings[second].end = ScanEnd("waiting", first)
+    house.pass_by(1)
+    assert house.runs.launched == [first, second, third]
+    assert house.status(second) == "running"
+    house.control.finish(first, "completed")
+    house.runs.endings[first].end = ScanEnd("completed")
+    house.pass_by(1)
+    assert house.runs.launched == [first, second, third, second]
+    house.pass_by(100)
+    assert house.status(second) == house.status(third) == "running"
+    assert house.status(fourth) == "queued"
+
+
+def test_a_waiting_job_can_be_cancelled(house: Any) -> None:
+    first, second = house.ask("a"), house.ask("b")
+    house.worker.step()
+    house.runs.endings[second].end = ScanEnd("waiting", first)
+    house.pass_by(1)
+    house.control.request_cancel(second)
+    house.pass_by(1)
+    assert (house.status(second), house.status(first)) == ("cancelled", "running")
+
+
+def test_a_worker_that_stops_leaves_no_job_without_an_end(house: Any) -> None:
+    first, second, third = (house.ask(name) for name in "abc")
+    house.worker.step()
+    house.runs.endings[second].end = ScanEnd("waiting", first)
+    house.pass_by(1)
+    house.worker.fail_all("The worker was stopped")
+    assert {house.status(name) for name in (first, second, third)} == {"failed"}
+
+
+def test_jobs_of_a_silent_worker_are_ended_by_another_with_their_runs(house: Any) -> None:
+    job_id = house.running()
+    house.worker = house.new_worker("two")
+    house.pass_by(61)
+    assert (house.status(job_id), house.run_status(job_id)) == ("failed", DagsterRunStatus.FAILURE)

@@ -1,0 +1,119 @@
+"""What is kept no longer goes, a bounded part at a time, and nothing else does."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster import DagsterRunStatus, job, op
+from typer.testing import CliRunner
+
+from api.cli.main import app
+from pipelines.settings import Settings
+from pipelines.upkeep import Keeper, Swept, open_keeper
+from warehouse.control import NewJob
+from warehouse.documents import pack_document
+from warehouse.engine import Engine
+from warehouse.queries import read_result_document
+
+KEPT = timedelta(days=30)
+
+
+@op
+def nothing() -> None:
+    """Do nothing."""
+
+
+@job(name="scan")
+def empty_scan() -> None:
+    """Stand in for the scan: only its run record matters here."""
+    nothing()
+
+
+@dataclass
+class Store:
+    keeper: Keeper
+    engine: Engine
+    now: datetime
+
+    def completed(self, name: str) -> str:
+        new = NewJob(
+            kind="scan", input=name, target=name, music_id=None, parameters={}, fingerprint=name,
+            scan_key=None, origin="api", priority=100,
+        )  # fmt: skip
+        job_id = self.keeper.control.create_or_join(new)[0].job_id
+        row = {
+            "job_id": job_id, "music_id": "1", "document": pack_document({"of": name}),
+            "confirmed_count": 0, "algorithm": "test",
+        }  # fmt: skip
+        self.keeper.lake.append("marts.job_results", [row])
+        self.keeper.control.finish(job_id, "completed", expires_at=self.now + KEPT)
+        return job_id
+
+    def result(self, job_id: str) -> Any:
+        self.engine.refresh()
+        return read_result_document(self.engine, job_id)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Any]:
+    settings = Settings(_env_file=None, profile="sandbox", data_home=tmp_path)
+    with ExitStack() as stack:
+        keeper = open_keeper(settings, stack)
+        engine = stack.enter_context(closing(Engine(keeper.lake)))
+        yield Store(keeper, engine, datetime.now(UTC))
+
+
+def test_expired_jobs_go_with_their_results_and_the_others_stay(store: Any) -> None:
+    old, also_old = store.completed("old"), store.completed("also old")
+    assert store.keeper.sweep(store.now) == Swept()
+    store.now += timedelta(days=1)
+    newer = store.completed("newer")
+    swept = store.keeper.sweep(store.now + KEPT - timedelta(hours=1))
+    assert (swept.jobs, swept.results) == (2, 2)
+    assert (store.keeper.control.job(old), store.result(also_old)) == (None, None)
+    assert store.result(newer) == {"of": "newer"}
+    assert store.keeper.control.job(newer) is not None
+
+
+def test_a_sweep_is_bounded_and_a_full_one_goes_on(store: Any) -> None:
+    store.keeper = replace(store.keeper, jobs_at_once=2)
+    for number in range(5):
+        store.completed(str(number))
+    first = store.keeper.sweep(store.now + KEPT)
+    assert (first.jobs, first.is_more) == (2, True)
+    rest = store.keeper.sweep_all(store.now + KEPT)
+    assert (rest.jobs, rest.results, rest.is_more) == (3, 3, False)
+
+
+def test_runs_that_ended_long_ago_go_with_their_events(store: Any) -> None:
+    instance = store.keeper.instance
+    over = instance.create_run_for_job(empty_scan, status=DagsterRunStatus.STARTED)
+    instance.report_run_failed(over)
+    at_work = instance.create_run_for_job(empty_scan, status=DagsterRunStatus.STARTED)
+    assert store.keeper.sweep(store.now + timedelta(days=29)).runs_deleted == 0
+    assert store.keeper.sweep(store.now + timedelta(days=31)).runs_deleted == 1
+    assert instance.get_run_by_id(over.run_id) is None
+    assert instance.all_logs(over.run_id) == []
+    assert instance.get_run_by_id(at_work.run_id) is not None
+
+
+def test_the_outbox_keeps_its_newest_lines(store: Any) -> None:
+    control = store.keeper.control
+    for number in range(7):
+        control.outbox_put("capture", {"n": number})
+    assert control.trim_outbox(7) == 0
+    assert control.trim_outbox(3) == 4
+    assert [line.document["n"] for line in control.outbox_take(9)] == [4, 5, 6]
+
+
+def test_the_command_tells_what_it_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    said = CliRunner().invoke(app, ["maintain", "--json"])
+    assert said.exit_code == 0
+    assert json.loads(said.stdout)["jobs"] == 0
