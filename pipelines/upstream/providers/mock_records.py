@@ -20,6 +20,7 @@ from pipelines.domain.records import (
     Video,
     VideoDetail,
 )
+from pipelines.world.finding import hashtags_in
 from pipelines.world.sounds import Sound
 from pipelines.world.texts import nickname
 from pipelines.world.works import State, Work
@@ -119,8 +120,9 @@ def to_search_item(view: View, work: Work) -> Video:
 
 def to_hashtags(caption: str) -> tuple[Hashtag, ...]:
     """The hashtags of a caption."""
-    names = dict.fromkeys(word[1:] for word in caption.split(" ") if word.startswith("#"))
-    return tuple(Hashtag(ch_id=to_ch_id(name), name=name) for name in names if name)
+    return tuple(
+        Hashtag(ch_id=to_ch_id(name), name=name) for name in dict.fromkeys(hashtags_in(caption))
+    )
 
 
 def to_ch_id(name: str) -> str:

@@ -1,14 +1,9 @@
-"""Which works of the invented world name a hashtag or a word, most liked first.
+"""Which works of the demo world bear a hashtag or fit a search, as its guests are shown them."""
 
-Made once per world: captions are invented one by one, which takes a moment for all of them.
-"""
-
-from collections import defaultdict
 from functools import cached_property
 
-import numpy as np
-
-from pipelines.upstream.providers.mock_records import to_hashtags
+from pipelines.upstream.providers.mock_records import to_ch_id
+from pipelines.world.finding import HASHTAG_DEPTH, Finding
 from pipelines.world.world import World
 
 SEARCH_DEPTH = 200
@@ -16,56 +11,29 @@ SEARCH_DEPTH = 200
 
 
 class WordIndex:
-    """Look-ups by text over the listed works of a world."""
+    """Look-ups by text. Made once per world: all captions are read."""
 
     def __init__(self, world: World) -> None:
-        self._world = world
+        self._finding = Finding(world, lambda _sound: "")
 
     def ch_ids(self) -> list[str]:
         """Ids of all hashtags."""
-        return list(self._hashtags[0])
+        return list(self._names)
 
     def hashtag_name(self, ch_id: str) -> str | None:
-        """Name of a hashtag that some listed work carries."""
-        return self._hashtags[0].get(ch_id)
+        """Name of a hashtag that some work bears."""
+        return self._names.get(ch_id)
 
     def rows_of_hashtag(self, ch_id: str) -> list[int]:
-        """Rows of the listed works that carry a hashtag."""
-        return self._hashtags[1].get(ch_id, [])
+        """Rows of the works that are listed under a hashtag, most liked first."""
+        name = self._names.get(ch_id)
+        rows = [] if name is None else self._finding.hashtags[name].tolist()
+        return rows[:HASHTAG_DEPTH]
 
     def rows_with(self, term: str) -> list[int]:
-        """Rows of the works whose caption or music title holds every word of a term."""
-        wanted = term.casefold().split()
-        if not wanted:
-            return []
-        found = [row for row, text in self._texts.items() if all(word in text for word in wanted)]
-        return found[:SEARCH_DEPTH]
+        """Rows of the works that fit a term, best first."""
+        return list(self._finding.ranked(term)[:SEARCH_DEPTH])
 
     @cached_property
-    def _captions(self) -> dict[int, str]:
-        """Caption by row, most liked first; works that no list shows are left out."""
-        works = self._world.works
-        order = np.argsort(-works.digg_count, kind="stable")
-        listed = order[works.is_listed[order]].tolist()
-        return {row: self._world.caption(works.row(row)) for row in listed}
-
-    @cached_property
-    def _texts(self) -> dict[int, str]:
-        world, titles = self._world, dict[int, str]()
-        for row in self._captions:
-            sound = int(world.works.sound[row])
-            if sound not in titles:
-                titles[sound] = world.sound_title(world.sounds.row(sound))
-        return {
-            row: f"{caption}\n{titles[int(world.works.sound[row])]}".casefold()
-            for row, caption in self._captions.items()
-        }
-
-    @cached_property
-    def _hashtags(self) -> tuple[dict[str, str], dict[str, list[int]]]:
-        names, rows = dict[str, str](), defaultdict[str, list[int]](list)
-        for row, caption in self._captions.items():
-            for tag in to_hashtags(caption):
-                names[tag.ch_id] = tag.name
-                rows[tag.ch_id].append(row)
-        return names, dict(rows)
+    def _names(self) -> dict[str, str]:
+        return {to_ch_id(name): name for name in self._finding.hashtags}

@@ -21,6 +21,7 @@ from pipelines.upstream.providers import (
     choose_profile,
 )
 from pipelines.upstream.providers.mock import Mock
+from pipelines.world.words import TAGS
 from pipelines.world.works import State
 from pipelines.world.world import World
 
@@ -101,7 +102,7 @@ async def test_pages_of_an_account_tile_its_works(mock: Mock, world: World) -> N
 async def test_a_search_goes_on_with_its_own_id_and_ends(mock: Mock, world: World) -> None:
     place, seen = SearchPlace(), list[str]()
     for _ in range(20):
-        page = (await mock.fetch_search_page("#", place)).value
+        page = (await mock.fetch_search_page(TAGS[0], place)).value
         seen += [video.aweme_id for video in page.videos]
         place = page.next_place
         if not page.has_more:
@@ -113,7 +114,8 @@ async def test_a_search_goes_on_with_its_own_id_and_ends(mock: Mock, world: Worl
 
 
 async def test_a_hashtag_of_a_work_lists_that_work(mock: Mock, world: World) -> None:
-    aweme_id = _work(world, state=State.PUBLIC, is_listed=True)
+    works = map(world.works.row, (-world.works.digg_count).argsort().tolist())
+    aweme_id = next(work.aweme_id for work in works if world.is_public(work) and work.is_listed)
     detail = (await mock.fetch_video(aweme_id)).value
     assert isinstance(detail, VideoDetail)
     tag = detail.video.hashtags[0]
