@@ -48,6 +48,7 @@ def main() -> None:
     document |= {"sources": _sources(sources), "tracks": len(tracks)}
     if options.only in {None, "accuracy"}:
         document |= _accuracy(tracks, hearing, cache, options, began)
+        kept.write_text(json.dumps(document, indent=1))  # the timing may be broken off
     if options.only in {None, "timing"} and not options.quick:
         document["timing"] = measure_timing(tracks, hearing, heard_clips=options.heard_clips)
         _say("timing is taken", began)

@@ -25,8 +25,12 @@ for every tool alike."""
 CLOSING = """## Known limits
 
 - A voice louder than the music over electronic or drum material hides most of what could agree.
-- Two clips with the same spoken take over different music share a recording, only not the music;
-  part of them is accepted, and no threshold parts them from music under a voice.
+- Two clips with the same spoken take, or the same crowd, over different music share a recording,
+  only not the music. They are told apart because speech glides and music holds its tones: peaks
+  that are steady must agree about as often as fleeting ones. Where neither clip has tones of its
+  own (drums alone) that says nothing, and a few are still accepted. Such pairs are called
+  `uncertain`, as are those little below the threshold; a person should hear them.
+- `likely_cover` is a hint from the numbers, chosen on the other part; many covers bear no name.
 - Where reference and candidate both carry loud speech, choose cleaner references.
 - Changes of speed beyond about 34 %, of tempo beyond 12 %, of pitch beyond 3 semitones, reversed
   sound and pieces under 5.5 s are not searched for.
@@ -42,6 +46,7 @@ make setup-bench      # once, as root on Debian: FluidSynth, sound fonts, espeak
 make bench-audio      # all of it
 .venv/bin/python -m tests.bench.accuracy --only timing     # the costs alone
 .venv/bin/python -m tests.bench.accuracy --quick           # eight tracks, no card
+make bench-versions   # the same sounds, judged by another Python too: are all numbers equal?
 ```
 
 Files and features are kept in `reports/bench-audio` (or `--cache DIR`). Without sound fonts or
