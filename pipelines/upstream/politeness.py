@@ -59,6 +59,7 @@ class Turns:
         self._book = book
         self._rate = rate
         self._daily_budget = daily_budget
+        self._paused: dict[str, datetime] = {}
 
     async def wait(self, host: str, *, surface: str) -> None:
         """Return when the host may be asked.
@@ -81,7 +82,8 @@ class Turns:
                     retry_after=wait_s,
                 )
             await asyncio.sleep(wait_s)
-            if is_turn and (wait_s == 0 or await asyncio.to_thread(self._pause_left, host) <= 0):
+            # Taking the turn may itself have taken a while: others were at the book, too.
+            if is_turn and await asyncio.to_thread(self._pause_left, host) <= 0:
                 return
 
     def _ask(self, host: str, surface: str) -> tuple[bool, float]:
@@ -105,8 +107,9 @@ class Turns:
         return True, grant.wait_s
 
     def _pause_left(self, host: str) -> float:
-        until = self._book.host_paused_until(host)
-        return 0.0 if until is None else _seconds_until(until)
+        known = self._paused.get(host)
+        until = self._book.host_paused_until(host) or known
+        return 0.0 if until is None else _seconds_until(max(until, known or until))
 
     async def pause(self, host: str, retry_after: str | None) -> float:
         """Leave the host alone for as long as it asked; returns the seconds."""
@@ -117,6 +120,7 @@ class Turns:
     async def leave_alone(self, host: str, wait_s: float) -> None:
         """Nobody, in whatever process, asks the host for so many seconds."""
         until = datetime.now(UTC) + timedelta(seconds=wait_s)
+        self._paused[host] = max(until, self._paused.get(host, until))  # here it holds at once
         await asyncio.to_thread(self._book.pause_host, host, until)
 
 

@@ -15,10 +15,11 @@ import pytest
 
 PROGRAM = Path(__file__).parent / "programs" / "capture_loop.py"
 PROFILE = Path(__file__).parents[3] / "pipelines/upstream/profiles/sandbox.toml"
-PROCESSES, RATE, BURST, SECONDS = 3, 8, 4, 7
-RETRY_AFTER_S = 3
+PROCESSES, RATE, BURST, SECONDS = 3, 8, 4, 8
+RETRY_AFTER_S = 4
+ON_ITS_WAY_S = 1.5  # what was sent before the others could know cannot be called back
 WINDOWS_S = (1, 3)
-LATE = 2  # requests that a busy machine may deliver later than they were due, into another window
+LATE = 4  # requests that a busy machine may deliver later than they were due, into another window
 HOST = "share.vidplat.localhost"
 
 
@@ -69,7 +70,7 @@ def visits(platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Visi
     tracks = platform.told("tracks", counts=0)["tracks"]
     music_ids = [track["music_id"] for track in tracks]
     fault = {
-        "surface": "music_list", "kind": "429", "nth": 8, "times": 1, "retry_after": RETRY_AFTER_S,
+        "surface": "music_list", "kind": "429", "nth": 6, "times": 1, "retry_after": RETRY_AFTER_S,
     }  # fmt: skip
     platform.client.post("/_world/faults", json=fault).raise_for_status()
     platform.client.delete("/_world/access-log/summary")
@@ -116,7 +117,6 @@ def test_no_host_is_asked_faster_than_its_rate(visits: Visits) -> None:
 def test_what_one_process_is_told_to_wait_all_of_them_wait(visits: Visits) -> None:
     told_at = next(entry["ended_at"] for entry in visits.requests if entry["status"] == 429)
     over_at = told_at + RETRY_AFTER_S
-    # what was already on its way when the answer was given cannot be called back
-    quiet = [entry for entry in visits.requests if told_at + 0.7 < entry["at"] < over_at]
-    assert quiet == []
+    quiet_from = told_at + ON_ITS_WAY_S
+    assert [entry for entry in visits.requests if quiet_from < entry["at"] < over_at] == []
     assert [entry for entry in visits.requests if entry["at"] >= over_at]
