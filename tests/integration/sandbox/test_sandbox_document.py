@@ -1,0 +1,30 @@
+"""The document of the stand-in platform names every surface, every fault and every path."""
+
+from pathlib import Path
+
+from starlette.routing import Route
+
+from pipelines.sandbox.addresses import Addresses
+from pipelines.sandbox.faults import KINDS
+from pipelines.sandbox.platform import Platform
+from pipelines.sandbox.server import SURFACES
+from pipelines.world.world import World
+
+TEXT = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
+
+
+def test_every_fault_is_described() -> None:
+    assert [kind for kind in KINDS if f"`{kind}`" not in TEXT] == []
+
+
+def test_every_surface_and_every_path_of_its_own_is_described(tmp_path: Path) -> None:
+    platform = Platform(World(31, 0.2), cache_dir=tmp_path, addresses=Addresses(1))
+    routes = [
+        route for surface in SURFACES for route in surface(platform) if isinstance(route, Route)
+    ]
+    platform.close()
+    own = [route.path.removeprefix("/_world/") for route in routes if route.name == "control"]
+    names = {route.name for route in routes} - {"control"}
+    missing = {path.replace(":int", "") for path in own if path.split("{")[0] not in TEXT}
+    assert sorted(name for name in names if f"`{name}`" not in TEXT) == []
+    assert sorted(missing) == []
