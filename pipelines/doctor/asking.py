@@ -28,6 +28,7 @@ from pipelines.domain.health import Outcome, SurfaceHealth, outcome_of
 from pipelines.domain.records import UnavailableVideo, VideoPage
 from pipelines.upstream.gate import Dialler
 from pipelines.upstream.http import HttpLimits
+from pipelines.upstream.robots import DISALLOWED
 from pipelines.upstream.trail import Trail, open_trail
 
 LIMITS = HttpLimits(connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, attempts=1)
@@ -227,7 +228,7 @@ def _is_about_id(seen: object, error: SametrackError | None) -> bool:
 def _outcome(error: SametrackError | None, reason: str | None) -> Outcome:
     if error is None:
         return "works"
-    return "not_asked" if reason == TIME_IS_UP else outcome_of(error.type)
+    return "not_asked" if reason in {TIME_IS_UP, DISALLOWED} else outcome_of(error.type)
 
 
 def _reason(seen: object, error: SametrackError | None) -> str | None:

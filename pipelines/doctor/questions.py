@@ -53,12 +53,13 @@ class Reader:
 
     async def read_chart(self, ask: Ask, parse: Callable[[bytes, ChartSeen], object]) -> object:
         """One question to the chart, and what its answer says."""
-        answer = await self.client.fetch(ask)
-        refuse_chart_answer(answer)
         markers = self.profile.markers
         words = ChartWords(denied=markers.chart_denied, unknown=markers.chart_unknown)
-        seen = ChartSeen(surface=answer.surface, observed_at=answer.fetched_at, words=words)
-        return parse(answer.body, seen)
+        async with self.client.circuit(ask):
+            answer = await self.client.fetch(ask)
+            refuse_chart_answer(answer)
+            seen = ChartSeen(surface=answer.surface, observed_at=answer.fetched_at, words=words)
+            return parse(answer.body, seen)
 
     def ask_chart(self, surface: str, **params: str) -> Ask:
         """A question to the chart."""

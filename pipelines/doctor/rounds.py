@@ -22,6 +22,7 @@ from pipelines.doctor.stores import Warehouse
 from pipelines.domain.health import SurfaceHealth
 from pipelines.settings import Settings
 from pipelines.upstream.http import GuestClient
+from pipelines.upstream.manners import build_manners
 from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Profile
 from warehouse.control import ControlStore, open_control
@@ -89,7 +90,10 @@ async def ask_and_keep(
     turns = Turns(
         control, profile.rate, daily_budget=settings.daily_request_budget, patience_s=PATIENCE_S
     )
-    async with aclosing(Reader(GuestClient(profile, turns, limits=LIMITS))) as reader:
+    # nothing is asked conditionally: the shape of an answer is what is looked at
+    manners = build_manners(profile, control, is_robots_obeyed=settings.robots == "obey")
+    client = GuestClient(profile, turns, limits=LIMITS, manners=manners)
+    async with aclosing(Reader(client)) as reader:
         asked = Round(reader, canaries, good, asked_by, watch or Watch())
         found = await asked.ask([BY_SURFACE[name] for name in surfaces])
     await asyncio.to_thread(write_bodies, warehouse.lake, warehouse.engine, asked.bodies)

@@ -22,7 +22,7 @@ BROKEN: frozenset[Outcome] = frozenset({"refused", "changed", "unreachable"})
 
 _CHANGED = "upstream_structure_changed"
 _UNREACHABLE = "upstream_unreachable"
-_OURS = frozenset({"upstream_budget_spent", "provider_unsupported", "upstream_circuit_open"})
+_OURS = frozenset({"upstream_budget_spent", "provider_unsupported"})
 
 
 def outcome_of(error_type: str) -> Outcome:
@@ -160,7 +160,8 @@ _ADVICE: Mapping[str, str] = {
     "moved": "the surface may have moved: report its status; the path stands in the profile",
     "upstream_unreachable": "check the network, the name look-up and the profile's hosts",
     "upstream_budget_spent": "wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
-    "upstream_circuit_open": "wait: after failures in a row the surface is left alone for a while",
+    "circuit_open": "wait: after a refusal the surface is left alone, then asked once to see",
+    "robots_disallow": "ROBOTS=record in .env reads it all the same and keeps the decision",
     "audio_unavailable": "try another work; if all fail, scans confirm by music id alone",
     "chart_unavailable": "wait and look again; issues that were read before are still served",
     "provider_unsupported": "this release does not read it",
@@ -180,6 +181,8 @@ REASONS: Mapping[str, str] = {
     "unknown_id": "the platform knows no such id",
     "empty_list": "the list has no entries",
     "empty_ambiguous": "no result, and nothing says why",
+    "circuit_open": "left alone since it said so; nothing was asked now",
+    "robots_disallow": "robots.txt disallows it, and ROBOTS=obey",
     "keys_went": "it can be read, but keys that every good answer had are gone",
     "canary_unavailable": "it answers; the work asked about is not shown any more",
     "data_home_unfit": "the data home is not fit",

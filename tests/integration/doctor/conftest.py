@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,19 +84,18 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def open_ward(platform: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ward]:
-    home_dir = tmp_path_factory.mktemp("home")
-    home = open_home(home_dir, "sandbox")
-    with ExitStack() as stack:
-        control = open_control(home.control_url, world="sandbox")
-        stack.enter_context(closing(control))
-        lake = open_lake(home.lake_url, world="sandbox")
-        engine = stack.enter_context(closing(Engine(lake)))
-        yield Ward(platform, home_dir, control, Warehouse(lake, engine))
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    home = open_home(tmp_path_factory.mktemp("home"), "sandbox")
+    lake = open_lake(home.lake_url, world="sandbox")
+    with closing(Engine(lake)) as engine:
+        yield Warehouse(lake, engine)
 
 
 @pytest.fixture
-def ward(open_ward: Ward) -> Iterator[Ward]:
-    """The ward with no fault in force."""
-    yield open_ward
-    open_ward.heal()
+def ward(platform: int, warehouse: Warehouse, tmp_path: Path) -> Iterator[Ward]:
+    """The platform with no fault in force, and with a control store that knows of none."""
+    control_url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    with closing(open_control(control_url, world="sandbox")) as control:
+        ward = Ward(platform, tmp_path, control, warehouse)
+        yield ward
+        ward.heal()

@@ -123,3 +123,19 @@ async def test_a_body_that_came_is_kept_once(ward: Any) -> None:
         {"hash": first.payload_sha256},
     )
     assert stored[0]["n"] == 1
+
+
+async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(ward: Any) -> None:
+    ward.fault("user_info", "403")
+    assert (await ward.ask("user_info"))["user_info"].reason != "circuit_open"
+    told = (await ward.ask("user_info"))["user_info"]
+    assert (told.outcome, told.reason, told.request_count) == ("refused", "circuit_open", 0)
+    (circuit,) = [one for one in ward.control.circuits() if one.surface == "user_info"]
+    assert circuit.cause == "upstream_forbidden"
+
+
+async def test_what_robots_files_say_is_recorded_per_host(ward: Any) -> None:
+    await ward.ask("music_info", "chart_issues")
+    decided = {(one.host, one.surface): one.decision for one in ward.control.robots_decisions()}
+    assert decided[("share.vidplat.localhost", "music_info")] == "allowed"
+    assert ("chart.chartsrc.localhost", "chart_issues") in decided
