@@ -10,6 +10,14 @@ from typing import Literal
 
 MediaType = Literal["video", "photo"]
 
+LIST_SURFACES = frozenset({
+    "music_list", "music_page", "hashtag_list", "hashtag_page", "user_posts", "user_page",
+    "search_stream", "search_single", "search_page",
+})  # fmt: skip
+"""Where works are shown in lists. Items are trimmed, differently from day to day, so their counts
+never stand for all that the detail would show.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
@@ -92,8 +100,9 @@ class Video:
 
     @property
     def statistics_complete(self) -> bool:
-        """True when all four counts were read, and read exactly."""
-        return self.is_exact and self.statistics.known
+        """True when all four counts were read, read exactly, and read from the work itself."""
+        is_detail = self.surface not in LIST_SURFACES
+        return is_detail and self.is_exact and self.statistics.known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

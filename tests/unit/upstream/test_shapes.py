@@ -86,6 +86,19 @@ def test_a_zero_of_a_list_is_unknown(surface: str, shapes: list[Shape]) -> None:
     assert all(0 not in _counts(video) for video in videos)
 
 
+@pytest.mark.parametrize("parser", ["search_stream", "search_single"])
+def test_a_work_in_a_search_claims_no_completeness(parser: str, shapes: list[Shape]) -> None:
+    seen = Seen(surface=parser, observed_at=datetime.now(UTC), link_of=str)
+    pages: Any = [
+        PARSERS[parser](shape.body, shape.asked, seen)
+        for shape in shapes
+        if shape.parser == parser and shape.outcome == "records"
+    ]
+    videos = [video for page in pages for video in page.videos]
+    assert any(video.statistics.known for video in videos)
+    assert not any(video.statistics_complete for video in videos)
+
+
 def _counts(video: Any) -> list[int | None]:
     counts = video.statistics
     return [counts.digg_count, counts.comment_count, counts.collect_count, counts.share_count]
