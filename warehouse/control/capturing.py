@@ -33,26 +33,20 @@ class CapturingRows:
         taken = insert.on_conflict_do_update(
             index_elements=[CAPTURING.c.name], set_=values, where=free
         )
-        want = (
-            update(CAPTURING)
-            .where(CAPTURING.c.name == name)
-            .values(is_wanted=True)
-            .returning(CAPTURING.c.owner)
-        )
         with self._database.writing() as connection:
             if connection.execute(taken.returning(CAPTURING.c.name)).first() is not None:
                 return Turn(is_ours=True, owner=owner)
-            return Turn(is_ours=False, owner=connection.execute(want).scalar_one())
+            wanted = update(CAPTURING).where(CAPTURING.c.name == name).values(is_wanted=True)
+            held = connection.execute(wanted.returning(CAPTURING.c.owner))
+            return Turn(is_ours=False, owner=held.scalar_one())
 
     def end_capture(self, name: str, owner: str) -> bool:
         """The capture is done. False: somebody waits for it, so write it and `leave_capture`."""
         unwanted = delete(CAPTURING).where(
             CAPTURING.c.name == name, CAPTURING.c.owner == owner, CAPTURING.c.is_wanted.is_(False)
         )
-        held = select(CAPTURING.c.name).where(CAPTURING.c.name == name, CAPTURING.c.owner == owner)
         with self._database.writing() as connection:
-            connection.execute(unwanted)
-            return connection.execute(held).first() is None
+            return connection.execute(unwanted.returning(CAPTURING.c.name)).first() is not None
 
     def leave_capture(self, name: str, owner: str, capture_id: str | None) -> None:
         """Leave the id of a written capture for those who wait; None: let them try themselves."""

@@ -3,10 +3,12 @@
 Here: what several processes must agree on and may be forgotten. Not here: jobs, hosts, facts.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 
 import orjson
-from sqlalchemy import Connection, Table, delete, func, or_, select
+from sqlalchemy import Table, delete, func, or_, select
 
 from warehouse.control.database import Database
 from warehouse.control.records import CaptureLine, Link, OutboxLine
@@ -101,28 +103,46 @@ class SharedRows:
         return [OutboxLine(line.kind, orjson.loads(line.document)) for line in lines]
 
     def next_sequences(self, captured: Sequence[tuple[str, str]]) -> list[int]:
-        """`next_sequence` of several captures (surface, entity) in one transaction, in order."""
-        numbers = [0] * len(captured)
-        with self._database.writing() as connection:
+        """`next_sequence` of several captures (surface, entity) in one statement, in order."""
+        asked = Counter(captured)
+        values = [
             # rows are locked in one order, so that two batches never wait for each other
-            for at in sorted(range(len(captured)), key=lambda at: captured[at]):
-                surface, entity_id = captured[at]
-                numbers[at] = self._counted(
-                    connection, SEQUENCES, surface=surface, entity_id=entity_id
-                )
-        return numbers
+            {"surface": surface, "entity_id": entity_id, "value": asked[surface, entity_id]}
+            for surface, entity_id in sorted(asked)
+        ]
+        insert = self._database.insert(SEQUENCES)
+        counted = insert.on_conflict_do_update(
+            index_elements=[SEQUENCES.c.surface, SEQUENCES.c.entity_id],
+            set_={"value": SEQUENCES.c.value + insert.excluded.value},
+        ).returning(SEQUENCES.c.surface, SEQUENCES.c.entity_id, SEQUENCES.c.value)
+        with self._database.writing() as connection:
+            rows = connection.execute(counted.values(values)).all() if values else []
+        following = {
+            (row.surface, row.entity_id): count(row.value - asked[row.surface, row.entity_id] + 1)
+            for row in rows
+        }
+        return [next(following[key]) for key in captured]
 
     def tell_of_captures(self, lines: Sequence[CaptureLine], *, keep_lines: int) -> None:
         """Bump the generation of each captured entity, and leave a line of each capture.
 
         The oldest lines beyond `keep_lines` go: nobody may ever take them out.
         """
+        if not lines:
+            return
         documents = [
             {"kind": "capture", "document": orjson.dumps(line.document).decode()} for line in lines
         ]
+        entities = sorted({line.entity for line in lines})  # one order: no deadlock
+        insert = self._database.insert(GENERATIONS)
+        bumped = insert.values([{"entity": entity, "value": 1} for entity in entities])
         with self._database.writing() as connection:
-            for entity in sorted({line.entity for line in lines}):  # one order: no deadlock
-                self._counted(connection, GENERATIONS, entity=entity)
+            connection.execute(
+                bumped.on_conflict_do_update(
+                    index_elements=[GENERATIONS.c.entity],
+                    set_={"value": GENERATIONS.c.value + 1},
+                )
+            )
             connection.execute(OUTBOX.insert(), documents)
             newest = connection.execute(select(func.max(OUTBOX.c.id))).scalar_one()
             connection.execute(delete(OUTBOX).where(OUTBOX.c.id <= newest - keep_lines))
@@ -137,12 +157,9 @@ class SharedRows:
             return int(connection.execute(delete(OUTBOX).where(OUTBOX.c.id <= last)).rowcount)
 
     def _count_up(self, table: Table, **key: str) -> int:
-        with self._database.writing() as connection:
-            return self._counted(connection, table, **key)
-
-    def _counted(self, connection: Connection, table: Table, **key: str) -> int:
         insert = self._database.insert(table).values(value=1, **key)
         counted = insert.on_conflict_do_update(
             index_elements=list(table.primary_key.columns), set_={"value": table.c.value + 1}
         )
-        return int(connection.execute(counted.returning(table.c.value)).scalar_one())
+        with self._database.writing() as connection:
+            return int(connection.execute(counted.returning(table.c.value)).scalar_one())
