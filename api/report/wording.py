@@ -105,7 +105,7 @@ NEVER_EVERYTHING = Words(
     "This is what a guest could be shown, never a full list of the platform.",
     "结果只含访客可见的公开内容, 不是平台全量枚举。",
 )
-DEMO_BANNER = Words("demo data from the stand-in platform", "演示数据, 来自模拟平台")
+DEMO_BANNER = Words("demo data, invented on this machine", "演示数据, 由本机虚构")
 
 
 def surface_words(surface: str) -> Words:

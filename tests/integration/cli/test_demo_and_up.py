@@ -43,8 +43,8 @@ def test_the_demo_reaches_its_goals_and_leaves_report_and_json_only(
     assert document["ground_truth"]["precision"] == 1.0
     assert document["ground_truth"]["goals_met"]
     page = (tmp_path / "out" / "demo-seed11-size0.1.html").read_text()
-    assert "demo data from the stand-in platform" in page
-    assert "demo data from the stand-in platform" in log.read_text()
+    assert "demo data, invented on this machine" in page
+    assert "demo data, invented on this machine" in log.read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "out"]
 
 

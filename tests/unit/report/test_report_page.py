@@ -95,7 +95,7 @@ def test_a_variant_stands_apart_with_its_speed(build_job: Build) -> None:
 
 
 def test_demo_data_says_so_and_real_data_does_not(build_job: Build) -> None:
-    banner = "demo data from the stand-in platform"
+    banner = "demo data, invented on this machine"
     assert banner in render_report(build_job(demo=True))
     assert banner not in render_report(build_job(demo=False))
 
