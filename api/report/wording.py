@@ -45,6 +45,7 @@ STOPS: Mapping[str, Words] = {
     "cursor_stalled": Words("the list repeated itself instead of going on", "翻页停滞"),
     "empty_ambiguous": Words("the answer was empty without a reason", "返回为空且未说明原因"),
     "cancelled": Words("somebody cancelled", "任务被取消"),
+    "provider_unsupported": Words("the chosen source reads no further", "所选数据源不再深入"),
     "not_in_this_version": Words("this version does not read it yet", "此版本尚未读取"),
     "upstream_empty": Words("the platform answered with nothing", "平台返回空响应"),
     "upstream_page_without_data": Words("the page came without its data", "页面没有数据"),
