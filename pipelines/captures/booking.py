@@ -48,13 +48,21 @@ class Booking:
         while True:
             lease = await self._watch.run(self._sharing.take(question))
             if isinstance(lease, Lease):
-                try:
-                    return await self._read(question, ask(), lease)
-                finally:
-                    await asyncio.shield(self._sharing.give_back(lease))
+                return await self._alone(question, ask(), lease)
             found = await self._sharing.recall(question, lease)
             if found is not None:
                 return Answered(cast("T", found.value), found.observed_at)
+
+    async def _alone[T: Seen](
+        self, question: Question, call: Call[Reading[T]], lease: Lease
+    ) -> Answered[T]:
+        """An answer of our own, while others wait for it."""
+        renewing = asyncio.create_task(self._sharing.renew(lease))
+        try:
+            return await self._read(question, call, lease)
+        finally:
+            renewing.cancel()
+            await asyncio.shield(self._sharing.give_back(lease))
 
     async def anew[T: Seen](self, question: Question, call: Call[Reading[T]]) -> Answered[T]:
         """An answer of our own, for what is never stored: addresses that expire."""

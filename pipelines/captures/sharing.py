@@ -6,6 +6,7 @@ rows become its record again (`restoring`).
 
 import asyncio
 import hashlib
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 from uuid import uuid4
@@ -14,11 +15,12 @@ from pipelines.captures.attempts import Attempt
 from pipelines.captures.keeper import Keeper
 from pipelines.captures.observed import Question, Seen
 from pipelines.captures.restoring import restore
+from pipelines.domain.errors import WarehouseError
 from warehouse.control import ControlStore, Turn
 from warehouse.engine import Engine
 from warehouse.queries_captures import read_capture
 
-HELD_FOR_S = 60.0  # whoever died with a lease holds others up for so long at most
+HELD_FOR_S = 12.0  # whoever died with a lease holds others up for so long at most
 LOOK_EVERY_S = 0.05
 
 
@@ -67,6 +69,15 @@ class Sharing:
             capture_id = await self._wait(lease.name, turn.owner)
             if capture_id is not None:
                 return capture_id
+
+    async def renew(self, lease: Lease) -> None:
+        """Hold a lease for as long as this runs: a polite reader may have to wait for long."""
+        with suppress(WarehouseError):  # then it runs out, and somebody reads the same again
+            while True:
+                await asyncio.sleep(HELD_FOR_S / 3)
+                await asyncio.to_thread(
+                    self._control.prolong_capture, lease.name, lease.owner, ttl_s=HELD_FOR_S
+                )
 
     async def give_back(self, lease: Lease) -> None:
         """End a lease; what somebody waits for is written first.

@@ -40,6 +40,14 @@ class CapturingRows:
             held = connection.execute(wanted.returning(CAPTURING.c.owner))
             return Turn(is_ours=False, owner=held.scalar_one())
 
+    def prolong_capture(self, name: str, owner: str, *, ttl_s: float) -> None:
+        """Capture for `ttl_s` seconds more, from now on."""
+        mine = (CAPTURING.c.name == name, CAPTURING.c.owner == owner)
+        with self._database.writing() as connection:
+            connection.execute(
+                update(CAPTURING).where(*mine).values(expires_at=self._database.now() + ttl_s)
+            )
+
     def end_capture(self, name: str, owner: str) -> bool:
         """The capture is done. False: somebody waits for it, so write it and `leave_capture`."""
         unwanted = delete(CAPTURING).where(

@@ -102,6 +102,18 @@ def test_capture_is_handed_to_those_who_wait_and_forgotten_later(
     assert control.look_for_capture("page", "two").is_over
 
 
+def test_long_capture_is_prolonged_and_one_whose_reader_died_is_free(
+    control: ControlStore, clock: Clock
+) -> None:
+    control.begin_capture("page", "one", ttl_s=60)
+    clock.now += 50
+    control.prolong_capture("page", "one", ttl_s=60)
+    clock.now += 50
+    assert not control.begin_capture("page", "two", ttl_s=60).is_ours
+    clock.now += 11
+    assert control.begin_capture("page", "two", ttl_s=60).is_ours
+
+
 def test_capture_that_nobody_waits_for_is_over_at_once(control: ControlStore) -> None:
     control.begin_capture("page", "one", ttl_s=60)
     assert control.end_capture("page", "one")
