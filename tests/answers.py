@@ -129,7 +129,7 @@ PARSERS: dict[str, Parse] = {
     "detail_body": lambda body, asked, seen: parse_detail_body(body, aweme_id=asked, seen=seen),
     "slides_info": lambda body, asked, seen: parse_slides_info(body, aweme_id=asked, seen=seen),
     "music_info": lambda body, asked, seen: parse_music_info(body, music_id=asked, seen=seen),
-    "music_list": lambda body, _, seen: parse_music_list(body, seen=seen),
+    "music_list": lambda body, asked, seen: parse_music_list(body, music_id=asked, seen=seen),
     "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
     "hashtag_list": lambda body, _, seen: parse_hashtag_list(body, seen=seen),
     "user_posts": lambda body, asked, seen: parse_user_posts(body, sec_uid=asked, seen=seen),

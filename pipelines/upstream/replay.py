@@ -116,7 +116,7 @@ _PLATFORM: Mapping[str, Callable[[Kept, Seen], Value]] = {
     "user_posts": lambda k, s: parse_user_posts(k.body, sec_uid=k.entity_id, seen=s),
     "user_page": _user_page,
     "music_info": lambda k, s: parse_music_info(k.body, music_id=k.entity_id, seen=s),
-    "music_list": lambda k, s: parse_music_list(k.body, seen=s),
+    "music_list": lambda k, s: parse_music_list(k.body, music_id=k.entity_id, seen=s),
     "hashtag_info": lambda k, s: parse_hashtag_info(k.body, ch_id=k.entity_id, seen=s),
     "hashtag_list": lambda k, s: parse_hashtag_list(k.body, seen=s),
     "search_stream": lambda k, s: parse_search_stream(k.body, place=_place(k), seen=s),

@@ -89,7 +89,7 @@ class VidplatPublic:
         return await at.read_twice(
             at.ask("music_list", music_id=music_id, count=PAGE_SIZE, cursor=str(cursor)),
             music_id,
-            lambda a: parse_music_list(a.body, seen=at.seen(a)),
+            lambda a: parse_music_list(a.body, music_id=music_id, seen=at.seen(a)),
         )
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:

@@ -19,15 +19,20 @@ _HAS_MORE_KEYS = ("has_more", "hasMore")
 _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
 
 
-def parse_music_list(body: bytes, *, seen: Seen) -> VideoPage:
-    """One page of `music_list`.
+def parse_music_list(body: bytes, *, music_id: str, seen: Seen) -> VideoPage:
+    """One page of `music_list`; its items mostly do not say which music they use.
 
     Raises:
+        SubstitutionError: Those that say it all use another music.
         UpstreamError: The surface refuses, or its keys or types are not as known.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
-    return _page(answer, ("aweme_list",), ("cursor",), seen)
+    page = _list(body, seen)
+    named = {video.music.music_id for video in page.videos if video.music is not None}
+    if named and music_id not in named:
+        raise SubstitutionError(
+            "asked for the works of one music, those of another came", surface=seen.surface
+        )
+    return page
 
 
 def parse_hashtag_list(body: bytes, *, seen: Seen) -> VideoPage:
@@ -36,7 +41,7 @@ def parse_hashtag_list(body: bytes, *, seen: Seen) -> VideoPage:
     Raises:
         UpstreamError: The surface refuses, or its keys or types are not as known.
     """
-    return parse_music_list(body, seen=seen)
+    return _list(body, seen)
 
 
 def parse_user_posts(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
@@ -102,6 +107,12 @@ def parse_detail_body(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail 
     if detail.must_id("aweme_id") != aweme_id:
         raise SubstitutionError(f"asked for {aweme_id}, another work came", surface=seen.surface)
     return parse_detail(detail, seen)
+
+
+def _list(body: bytes, seen: Seen) -> VideoPage:
+    answer = parse_json(body, surface=seen.surface)
+    refuse_status(answer)
+    return _page(answer, ("aweme_list",), ("cursor",), seen)
 
 
 def _page(
