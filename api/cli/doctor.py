@@ -14,8 +14,8 @@ import typer
 from api.cli.doctor_view import DoctorDisplay, print_report
 from api.cli.terminal import out, say
 
-DEADLINE_S = 27.0
-"""Of the whole command, start included; the promise is 30."""
+DEADLINE_S = 26.0
+"""Of the whole command, start included; the promise is 30. The examination has its own, shorter."""
 LOOK_EVERY_S = 0.05
 
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
@@ -37,7 +37,7 @@ def doctor(
     3 a surface says no, changed shape or is unreachable; 4 what was asked works, but something
     could not be asked.
     """
-    began = time.monotonic()
+    began = time.monotonic() - _age_s()
     from api.cli.doctor_looks import build_examination  # noqa: PLC0415 -- loads DuckDB and Delta
 
     examination = build_examination(surface or (), wants_surfaces=not no_upstream)
@@ -49,11 +49,10 @@ def doctor(
             display.update()
     if examination.fault is not None:
         raise examination.fault
-    is_stuck = thread.is_alive()
     examination.end()
     took_s = time.monotonic() - began
     _show(examination, took_s, as_json=as_json)
-    _leave(examination.verdict().exit_code, is_stuck=is_stuck)
+    _leave(examination.verdict().exit_code, is_late=thread.is_alive())
 
 
 def _show(examination: Any, took_s: float, *, as_json: bool) -> None:
@@ -63,12 +62,20 @@ def _show(examination: Any, took_s: float, *, as_json: bool) -> None:
     print_report(out, examination.to_document(took_s))
 
 
-def _leave(code: int, *, is_stuck: bool) -> None:
-    """End the command. A thread in a name look-up or a dead disk cannot be ended, and Python would
-    wait for it.
+def _age_s() -> float:
+    """How long this process runs already: loading Python and the command counts, too."""
+    import psutil  # noqa: PLC0415 -- costs what --help need not pay
+
+    return max(0.0, time.time() - psutil.Process().create_time())
+
+
+def _leave(code: int, *, is_late: bool) -> None:
+    """End the command. A thread that loads a library, looks up a name or waits for a dead disk
+    cannot be ended, and Python would wait for it.
     """
-    if is_stuck:
+    if is_late:
         say("[yellow]time was up[/]: what had not answered by then is shown so")
+    if any(thread.daemon for thread in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -123,15 +123,16 @@ def _print_surfaces(console: Console, surfaces: list[Document], *, profile: str)
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("last worked", justify="right", no_wrap=True)
     table.add_column("what it is, and what came", overflow="fold")
-    now = datetime.now(UTC)
+    now, told = datetime.now(UTC), set[str]()
     for surface in surfaces:
         table.add_row(
             OUTCOMES[surface["outcome"]],
             safe(surface["surface"]),
             f"{surface['duration_ms']:,} ms" if surface["request_count"] else "—",
             "now" if surface["outcome"] == "works" else _age(surface["last_worked_at"], now),
-            _told(surface),
+            _told(surface, is_new=surface["advice"] not in told),
         )
+        told.add(surface["advice"])
     console.print(f"[bold]Surfaces of the platform[/] [dim]profile {safe(profile)}[/]")
     console.print(table)
 
@@ -155,8 +156,8 @@ def _print_manners(console: Console, report: Document) -> None:
         console.print(f"[dim]robots.txt of {safe(host)}: {said}[/]", soft_wrap=True)
 
 
-def _told(surface: Document) -> str:
-    """What it is; for what does not work also why, who suffers and what to do."""
+def _told(surface: Document, *, is_new: bool) -> str:
+    """What it is; for what does not work also why, who suffers and (once) what to do."""
     lines = [safe(surface["label"])]
     if surface["outcome"] != "works":
         lines.append(_why(surface))
@@ -171,7 +172,7 @@ def _told(surface: Document) -> str:
         lines.append(f"endpoints that suffer: {_endpoints(surface['suffering'])}")
     elif surface["read_instead"]:
         lines.append(f"no endpoint suffers: {safe(surface['read_instead'])} is read instead")
-    if surface["advice"]:
+    if surface["advice"] and is_new:
         lines.append(f"[dim]→ {safe(surface['advice'])}[/]")
     return "\n".join(lines)
 

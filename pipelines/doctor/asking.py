@@ -38,6 +38,7 @@ PROBE_S = 16.0
 TOTAL_S = 20.0
 TRIES = 3
 TIME_IS_UP = "time_is_up"
+_OURS = frozenset({TIME_IS_UP, DISALLOWED, "crowded"})  # nothing was asked, and nobody refused
 _REASON_CHARS = 200
 
 type Shapes = Mapping[str, Sequence[Sequence[str]]]
@@ -228,7 +229,7 @@ def _is_about_id(seen: object, error: SametrackError | None) -> bool:
 def _outcome(error: SametrackError | None, reason: str | None) -> Outcome:
     if error is None:
         return "works"
-    return "not_asked" if reason in {TIME_IS_UP, DISALLOWED} else outcome_of(error.type)
+    return "not_asked" if reason in _OURS else outcome_of(error.type)
 
 
 def _reason(seen: object, error: SametrackError | None) -> str | None:

@@ -50,7 +50,10 @@ def judge(
     """
     failed = [finding.name for finding in findings if finding.state == "fail"]
     if failed:
-        return Verdict(exit_code=EXIT_MACHINE, sentence=f"this machine: {_listed(failed)}")
+        sentence = f"this machine is not fit: {_listed(failed)}"
+        if any(health.is_broken for health in surfaces):
+            sentence += f"; {_judge_surfaces(surfaces).sentence}"
+        return Verdict(exit_code=EXIT_MACHINE, sentence=sentence)
     if not is_chosen:
         return Verdict(
             exit_code=EXIT_NOT_CHOSEN,

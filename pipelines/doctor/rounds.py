@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, aclosing, closing
 from datetime import datetime
 
-from pipelines.doctor.asking import LIMITS, PATIENCE_S, Round, Watch
+from pipelines.doctor.asking import LIMITS, PATIENCE_S, TOTAL_S, Round, Watch
 from pipelines.doctor.canaries import (
     Canaries,
     offer_chosen,
@@ -79,8 +79,10 @@ async def ask_and_keep(
     surfaces: Sequence[str],
     asked_by: str,
     watch: Watch | None = None,
+    total_s: float = TOTAL_S,
 ) -> list[SurfaceHealth]:
-    """Ask each of `surfaces` its one question and append what became of it.
+    """Ask each of `surfaces` its one question, and append what became of it after `total_s` at
+    most.
 
     Raises:
         WarehouseError: What is known cannot be read, or the lines cannot be kept.
@@ -95,7 +97,7 @@ async def ask_and_keep(
     client = GuestClient(profile, turns, limits=LIMITS, manners=manners)
     async with aclosing(Reader(client)) as reader:
         asked = Round(reader, canaries, good, asked_by, watch or Watch())
-        found = await asked.ask([BY_SURFACE[name] for name in surfaces])
+        found = await asked.ask([BY_SURFACE[name] for name in surfaces], total_s=total_s)
     await asyncio.to_thread(write_bodies, warehouse.lake, warehouse.engine, asked.bodies)
     await asyncio.to_thread(write_health, warehouse.lake, found)
     return found

@@ -5,14 +5,16 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import api.cli.doctor as doctor_command
+from pipelines.doctor import asking, examination
 from pipelines.doctor.probes import PROBES
 
+PROMISED_S = 30
 ROOT = Path(__file__).parents[3]
 
 
@@ -52,21 +54,23 @@ def test_all_well_is_status_0_and_one_json_document(platform: int, tmp_path: Pat
     assert states["worker"] == "warn"
 
 
-def test_a_dead_platform_is_told_in_time_with_what_to_do(unused_port: int, tmp_path: Path) -> None:
-    began = time.monotonic()
+def test_the_times_of_the_parts_add_up_to_less_than_what_is_promised() -> None:
+    assert asking.TOTAL_S <= examination.TIME_S - examination.KEEPING_S
+    assert examination.LOOK_S < examination.TIME_S < doctor_command.DEADLINE_S < PROMISED_S
+    assert asking.LIMITS.attempts == 1
+
+
+def test_a_dead_platform_is_told_with_what_to_do(unused_port: int, tmp_path: Path) -> None:
     ended = doctor(tmp_path, SANDBOX_PORT=str(unused_port))
-    assert time.monotonic() - began < 30
     assert ended.returncode == 3
     assert "unreachable" in ended.stdout
     assert "sametrack sandbox" in ended.stdout
     assert "the platform cannot be reached" in ended.stdout
 
 
-def test_a_platform_that_never_answers_is_told_in_time(silent_port: int, tmp_path: Path) -> None:
-    began = time.monotonic()
+def test_a_platform_that_never_answers_is_told(silent_port: int, tmp_path: Path) -> None:
     given = {"SANDBOX_PORT": str(silent_port), "CANARY_MUSIC_ID": "7300000000000000001"}
     ended = doctor(tmp_path, "--json", "--surface", "music_info", **given)
-    assert time.monotonic() - began < 30
     assert ended.returncode == 3
     (told,) = json.loads(ended.stdout)["surfaces"]
     assert (told["outcome"], told["error_type"]) == ("unreachable", "upstream_unreachable")
