@@ -22,7 +22,13 @@ from pipelines.domain.records import (
 from pipelines.domain.search import SearchPage, SearchPlace
 from pipelines.upstream.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
 from pipelines.upstream.chartsrc.issues import parse_issues
-from pipelines.upstream.chartsrc.songs import parse_latest, parse_song_page, parse_songs
+from pipelines.upstream.chartsrc.songs import (
+    HTML_PAGE_SIZE,
+    OLD_HTML_PAGE_SIZE,
+    parse_latest,
+    parse_song_page,
+    parse_songs,
+)
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.trail import Answer
 from pipelines.upstream.vidplat.accounts import parse_account_page, parse_user_info
@@ -52,8 +58,6 @@ type Value = (
     | ChartIndex
     | ChartPage
 )
-_HTML_PAGE_SIZE = 22
-_OLD_HTML_PAGE_SIZE = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +131,10 @@ _CHART: Mapping[str, Callable[[Kept, int, ChartSeen], Value]] = {
     "chart_songs": lambda k, page, s: parse_songs(k.body, page=page, seen=s),
     "chart_latest": lambda k, page, s: parse_latest(k.body, page=page, seen=s),
     "chart_html": lambda k, page, s: parse_song_page(
-        k.body, page=page, page_size=_HTML_PAGE_SIZE, seen=s
+        k.body, page=page, page_size=HTML_PAGE_SIZE, seen=s
     ),
     "chart_html_old": lambda k, page, s: parse_song_page(
-        k.body, page=page, page_size=_OLD_HTML_PAGE_SIZE, seen=s
+        k.body, page=page, page_size=OLD_HTML_PAGE_SIZE, seen=s
     ),
 }
 SURFACES = frozenset(_PLATFORM) | frozenset(_CHART)

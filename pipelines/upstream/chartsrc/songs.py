@@ -26,6 +26,8 @@ from pipelines.upstream.fields import Node
 from pipelines.upstream.refusals import refused
 
 PAGE_SIZE = 100  # songs on a page of `chart_songs`, as we ask for it
+HTML_PAGE_SIZE = 22  # on a page of `chart_html`
+OLD_HTML_PAGE_SIZE = 30  # and of `chart_html_old`
 _LATEST_SIZE = 30  # where the answer does not say
 _FEATURES = re.compile(r"global\.features\s*=\s*(?=\[)")
 _UPDATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\s*更新", re.ASCII)

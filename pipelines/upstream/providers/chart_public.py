@@ -14,6 +14,8 @@ from pipelines.domain.errors import UpstreamError
 from pipelines.upstream.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
 from pipelines.upstream.chartsrc.issues import parse_issues
 from pipelines.upstream.chartsrc.songs import (
+    HTML_PAGE_SIZE,
+    OLD_HTML_PAGE_SIZE,
     PAGE_SIZE,
     check_issue,
     parse_latest,
@@ -28,8 +30,6 @@ from pipelines.upstream.trail import open_trail
 
 LATEST = "latest"
 """The entity of a question for the latest issue, whichever it is."""
-_LATEST_PAGE_SIZE = 22  # songs on a page of `chart_html`
-_OLD_PAGE_SIZE = 30  # and of `chart_html_old`
 _PLATFORM = {"ranktype": "2", "plat": "0"}
 
 type ParseSongs = Callable[[bytes, ChartSeen], ChartPage]
@@ -137,7 +137,7 @@ class ChartPublic:
         return _Form(
             ask=self._ask_page("chart_html", page),
             parse=lambda body, seen: parse_song_page(
-                body, page=page, page_size=_LATEST_PAGE_SIZE, seen=seen
+                body, page=page, page_size=HTML_PAGE_SIZE, seen=seen
             ),
             names_issue=False,
         )
@@ -146,7 +146,7 @@ class ChartPublic:
         return _Form(
             ask=self._ask_page("chart_html_old", page, volid=volid),
             parse=lambda body, seen: parse_song_page(
-                body, page=page, page_size=_OLD_PAGE_SIZE, seen=seen
+                body, page=page, page_size=OLD_HTML_PAGE_SIZE, seen=seen
             ),
             names_issue=True,
         )
