@@ -96,6 +96,7 @@ class Worker:
     instance: DagsterInstance
     runs: Runs
     clock: Callable[[], float] = time.monotonic
+    utc: Callable[[], datetime] = lambda: datetime.now(UTC)
     running: dict[str, Ending] = field(default_factory=dict)
     waiting: dict[str, str] = field(default_factory=dict)
     _asked_at: dict[str, float] = field(default_factory=dict)
@@ -193,7 +194,7 @@ class Worker:
         return is_finished(self.instance, job_id)
 
     def _reconcile(self) -> None:
-        for run_id in end_left_runs(self.instance, self.control):
+        for run_id in end_left_runs(self.instance, self.control, now=self.utc()):
             log.info("run ended after its job", job_id=run_id)
 
     def _fail(self, job_id: str, why: str) -> None:
@@ -202,7 +203,7 @@ class Worker:
             return
         status, error = lost_ending(job, why)
         kept = timedelta(days=self.settings.job_retention_days)
-        until = datetime.now(UTC) + kept
+        until = self.utc() + kept
         if not self.control.finish(job_id, status, error=error, expires_at=until):
             return
         run = self.instance.get_run_by_id(job_id)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,15 @@ class House:
 
     def new_worker(self, name: str, *, runs: int = 2) -> Worker:
         settings = Settings(_env_file=None, worker_runs=runs)
-        return Worker(name, settings, self.control, self.instance, self.runs, lambda: self.clock[0])
+        return Worker(
+            name,
+            settings,
+            self.control,
+            self.instance,
+            self.runs,
+            lambda: self.clock[0],
+            lambda: datetime.fromtimestamp(self.clock[0], UTC),
+        )
 
     def pass_by(self, seconds: float) -> None:
         self.clock[0] += seconds

@@ -1,0 +1,152 @@
+"""Kill -9 of any one process at random moments of a scan, and look at what is left.
+
+`python -m tests.fuzz.kills [--moments 100] [--seed N]`. After each kill: every observation that
+was committed is still there, the job ends with a reason, its run agrees, and the next scan
+confirms what an undisturbed one does. Prints the seed, so that a run can be repeated.
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+from dagster import DagsterRunStatus
+
+from pipelines.domain.jobs import FINAL, Job
+from tests.stage import Stage, open_stage
+from warehouse.queries import read_result_document
+
+SEED, SIZE, LATENCY_MS = 5, 0.1, 10
+CANDIDATES = 20
+VICTIMS = ("worker", "scan process", "listening child", "service")
+RUN_OF = {
+    "completed": DagsterRunStatus.SUCCESS,
+    "failed": DagsterRunStatus.FAILURE,
+    "cancelled": DagsterRunStatus.CANCELED,
+}
+
+
+@dataclass
+class Hunt:
+    """A stage with everything running, and what an undisturbed scan confirms."""
+
+    stage: Stage
+    chance: random.Random
+    number: int = 0
+    expected: frozenset[str] = frozenset()
+    duration_s: float = 1.0
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def prepare(self) -> None:
+        """Start all processes and scan twice without a disturbance."""
+        self.stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
+        self.stage.start_worker()
+        self.stage.start_api()
+        self.music_id = self.stage.world("/_world/tracks")["tracks"][0]["music_id"]
+        self.expected = self.confirmed(self.stage.ended(self.ask()))
+        began = time.monotonic()
+        assert self.confirmed(self.stage.ended(self.ask())) == self.expected
+        self.duration_s = time.monotonic() - began
+
+    def ask(self) -> str:
+        """A scan that reads everything again; each is a wish of its own."""
+        self.number += 1
+        return self.stage.ask(
+            self.music_id,
+            music_id=self.music_id,
+            refresh=True,
+            candidate_limit=CANDIDATES,
+            count=1 + self.number % 500,
+        )
+
+    def confirmed(self, job: Job) -> frozenset[str]:
+        """What a job confirmed."""
+        assert job.status == "completed", job.error
+        self.stage.engine.refresh()
+        document = read_result_document(self.stage.engine, job.job_id)
+        assert document is not None
+        return frozenset(video["aweme_id"] for video in document["ranked"])
+
+    def kept(self) -> set[str]:
+        """Captures that were committed."""
+        return {row["capture_id"] for row in self.stage.rows("select capture_id from raw.captures")}
+
+    def kill_once(self) -> tuple[str, str]:
+        """One moment; returns who was killed and how the job ended."""
+        job_id = self.ask()
+        self.stage.wait(lambda: self.stage.job(job_id).status != "queued")
+        time.sleep(self.chance.uniform(0.0, self.duration_s))
+        victim = self.chance.choice(VICTIMS)
+        before = self.kept()
+        self.kill(victim)
+        job = self.stage.ended(job_id)
+        assert job.status in FINAL
+        assert job.status == "completed" or (job.error is not None and job.error["detail"])
+        assert before <= self.kept(), "a committed observation is lost"
+        if job.status == "completed":
+            assert self.confirmed(job) == self.expected
+        self.stage.wait(lambda: self.run_agrees(job))
+        assert self.confirmed(self.stage.ended(self.ask())) == self.expected
+        self.outcomes[victim, job.status] += 1
+        return victim, job.status
+
+    def run_agrees(self, job: Job) -> bool:
+        """True when the run of a job says what its row says; a killed scan may have none."""
+        with self.stage.instance() as instance:
+            run = instance.get_run_by_id(job.job_id)
+        return run is None or run.status == RUN_OF[job.status]
+
+    def kill(self, victim: str) -> None:
+        """Kill one process without a word, and start again what nobody else would."""
+        assert self.stage.worker is not None
+        worker = psutil.Process(self.stage.worker.process.pid)
+        scans = [one for one in worker.children() if "spawn_main" in " ".join(one.cmdline())]
+        listeners = [child for scan in scans for child in scan.children()]
+        if victim == "worker":
+            below = worker.children(recursive=True)
+            worker.kill()
+            self.stage.wait(lambda: not any(one.is_running() for one in below))
+            self.stage.start_worker()
+        elif victim == "service":
+            (service,) = [
+                child
+                for child in self.stage.household._children
+                if child.name == "serve" and child.exit_code() is None
+            ]
+            service.process.kill()
+            service.process.wait()
+            self.stage.start_api()
+        else:
+            chosen = listeners if victim == "listening child" and listeners else scans
+            self.chance.choice(chosen).kill()
+
+
+def hunt(root: Path, *, moments: int, seed: int) -> Counter[tuple[str, str]]:
+    """Kill at so many moments; what was killed and how its job ended, counted."""
+    with open_stage(root, root / "sounds") as stage:
+        found = Hunt(stage, random.Random(seed))
+        found.prepare()
+        print(f"seed {seed}; an undisturbed scan takes {found.duration_s:.1f} s", flush=True)
+        for moment in range(moments):
+            victim, status = found.kill_once()
+            print(f"{moment + 1:4} {victim:16} {status}", flush=True)
+        return found.outcomes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moments", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        outcomes = hunt(Path(folder), moments=options.moments, seed=options.seed)
+    for (victim, status), times in sorted(outcomes.items()):
+        print(f"{times:5} x {victim}: job {status}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""A bounded part of `python -m tests.fuzz.jobs`."""
+
+from tests.fuzz.jobs import live
+
+
+def test_jobs_keep_their_promises_in_any_order_of_events() -> None:
+    assert live(operations=300, drawn=1).total() >= 300
