@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from api.annotations import AnnotationDesk
 from api.auth import TokenCheck, TokenDoor
 from api.context import RequestContext
 from api.envelope import failure
@@ -41,11 +42,14 @@ def create_app(
     readiness: Readiness,
     evidence: EvidenceDesk | None = None,
     feed: JobFeed | None = None,
+    annotations: AnnotationDesk | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
     feed = JobFeed(limit=settings.event_streams_max) if feed is None else feed
-    app = build_routes(desk=desk, readiness=readiness, evidence=evidence, feed=feed)
+    app = build_routes(
+        desk=desk, readiness=readiness, evidence=evidence, feed=feed, annotations=annotations
+    )
     return wrap(app, settings=settings, clock=clock)
 
 
@@ -55,6 +59,7 @@ def build_routes(
     readiness: Readiness,
     feed: JobFeed,
     evidence: EvidenceDesk | None = None,
+    annotations: AnnotationDesk | None = None,
 ) -> FastAPI:
     """The routes with their error handlers, without the door around them."""
     app = FastAPI(
@@ -69,6 +74,7 @@ def build_routes(
     app.state.desk = desk
     app.state.readiness = readiness
     app.state.evidence = evidence
+    app.state.annotations = annotations
     app.state.answers = JobAnswers()
     app.state.feed = feed
     for router in ROUTERS:

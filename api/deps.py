@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from api.annotations import AnnotationDesk
 from api.errors import UnknownParameterError
 from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
@@ -69,6 +70,14 @@ def _feed(request: Request) -> JobFeed:
     return feed
 
 
+def _annotations(request: Request) -> AnnotationDesk:
+    desk: AnnotationDesk | None = request.app.state.annotations
+    if desk is None:
+        raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
+    return desk
+
+
+Annotations = Annotated[AnnotationDesk, Depends(_annotations)]
 Answers = Annotated[JobAnswers, Depends(_answers)]
 Desk = Annotated[ScanDesk, Depends(_desk)]
 Evidence = Annotated[EvidenceDesk, Depends(_evidence)]

@@ -26,6 +26,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from api.annotations import MAX_NOTE_LENGTH, Said
 from api.errors import MissingParameterError
 from pipelines.domain.errors import InvalidParameterError
 from pipelines.domain.inputs import MAX_INPUT_LENGTH, WHAT_TO_GIVE
@@ -251,6 +252,15 @@ class JobBody(ScanBody):
         if self.keyword is not None and not self.search_only:
             raise PydanticCustomError("keyword_mode", "`keyword` needs search_only=true")
         return self
+
+
+class AnnotationBody(Strict):
+    """Body of an annotation."""
+
+    verdict: Said = Field(description="what a person hears: `same` or `not_the_same`")
+    note: Annotated[Text, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
+        None, description="in the person's own words"
+    )
 
 
 class JobListQuery(QueryModel):

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import override
+from typing import Any, override
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from api.annotations import AnnotationDesk
 from api.app import create_app
 from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
@@ -35,6 +36,7 @@ from warehouse.health import read_last_worked, read_latest_health
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
 from warehouse.queries import read_comparison, read_comparisons, read_sounds
+from warehouse.queries_annotations import read_annotations
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Doors:
     desk: ScanDesk | None
     readiness: Readiness
     evidence: EvidenceDesk | None = None
+    annotations: AnnotationDesk | None = None
 
 
 @contextmanager
@@ -82,6 +85,7 @@ def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator
             desk=doors.desk,
             readiness=doors.readiness,
             evidence=doors.evidence,
+            annotations=doors.annotations,
             feed=feed,
         )
 
@@ -154,7 +158,18 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         ),
         is_demo=desk.world.is_demo,
     )
-    return Doors(desk, Readiness(probes, platform), evidence)
+    annotations = AnnotationDesk(
+        read_comparison=partial(read_comparison, engine),
+        read_annotations=partial(_read_annotations, engine),
+        append=lake.append,
+        is_demo=desk.world.is_demo,
+    )
+    return Doors(desk, Readiness(probes, platform), evidence, annotations)
+
+
+def _read_annotations(engine: Engine, comparison_id: str | None) -> list[dict[str, Any]]:
+    engine.refresh()  # who has just noted something wants to see it
+    return read_annotations(engine, comparison_id)
 
 
 def _probe_control(control: ControlStore) -> None:

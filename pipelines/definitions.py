@@ -7,7 +7,8 @@ from dagster import Definitions, in_process_executor
 
 from pipelines import checks, jobs
 from pipelines.assets import collecting, concluding, health
-from pipelines.resources import DeskResource, HealthResource, ScanSlot
+from pipelines.remote_scan import scan_of_run
+from pipelines.resources import DeskResource, HealthResource
 from pipelines.schedules import canary_schedule
 from pipelines.settings import Settings
 
@@ -42,7 +43,7 @@ def build_definitions(*, canaries_every_h: int = 0, **overrides: object) -> Defi
         jobs=[jobs.scan, jobs.keyword_search, jobs.request_scan, jobs.canaries],
         schedules=[canary_schedule(canaries_every_h)],
         executor=in_process_executor,
-        resources={"scan": ScanSlot(), "desk": DeskResource(), "health": HealthResource()}
+        resources={"scan": scan_of_run, "desk": DeskResource(), "health": HealthResource()}
         | overrides,
     )
 

@@ -122,7 +122,7 @@ class RemoteRuns:
         """
         partition = partition_key(job.kind, music_id or job.target)
         self._instance.add_dynamic_partitions(str(tracks.name), [partition])
-        params = {
+        params: dict[str, object] = {
             "selector": {
                 "repositoryLocationName": LOCATION,
                 "repositoryName": "__repository__",
@@ -147,7 +147,7 @@ def launch_run(url: str, params: dict[str, object]) -> None:
     Raises:
         WorkerUnavailableError: It cannot be reached, or refuses.
     """
-    body = {"query": LAUNCH, "variables": {"params": params}}
+    body: dict[str, object] = {"query": LAUNCH, "variables": {"params": params}}
     try:
         answer = _post(f"{url.rstrip('/')}/graphql", body)
         launched = answer.json()["data"]["launchRun"]

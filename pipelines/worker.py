@@ -26,6 +26,7 @@ from pipelines.domain.jobs import FINAL
 from pipelines.local_runs import LocalRuns
 from pipelines.logs import configure_logging
 from pipelines.reconciling import end_left_runs, end_run, is_finished, pass_on_cancels
+from pipelines.remote_runs import RemoteRuns
 from pipelines.runs import open_instance
 from pipelines.settings import Settings
 from pipelines.upkeep import Sweeper
@@ -239,7 +240,7 @@ def run_worker(settings: Settings) -> int:
 def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    runs = LocalRuns(settings)
+    runs: Runs = RemoteRuns(settings) if settings.runs == "remote" else LocalRuns(settings)
     stack.callback(runs.close)
     return Worker(
         worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",

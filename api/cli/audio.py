@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from typer.core import TyperCommand
 
+from api.cli.annotate import annotate, annotations
 from api.cli.explain import explain, verdict_words
 from api.cli.terminal import err, out, refuse, safe, say
 from pipelines.audio.features import FEATURE_VERSION
@@ -25,6 +26,8 @@ from pipelines.domain.evidence import ALGORITHM, Limits, Verdict
 
 audio_app = typer.Typer(name="audio", help="Listen to files of your own.", no_args_is_help=True)
 audio_app.command("explain")(explain)
+audio_app.command("annotate")(annotate)
+audio_app.command("annotations")(annotations)
 VERDICT_STYLE: dict[Verdict, str] = {
     "confirmed": "bold green",
     "variant": "bold yellow",

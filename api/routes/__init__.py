@@ -1,6 +1,6 @@
 """The routes, one file per group of operations. A body is: parse, call, wrap."""
 
-from api.routes import doctor, evidence, health, jobs, later, music, reference, search
+from api.routes import annotations, doctor, evidence, health, jobs, later, music, reference, search
 
 ROUTERS = (
     music.router,
@@ -11,6 +11,8 @@ ROUTERS = (
     later.router,
     jobs.extensions,
     evidence.router,
+    annotations.writing,
+    annotations.router,
     doctor.router,
     health.router,
     reference.router,

@@ -1,6 +1,8 @@
 """The shapes of answers, for the API description and for tests."""
 
 from api.schemas.answers import (
+    ANNOTATE_ANSWERS,
+    ANNOTATIONS_ANSWERS,
     BATCH_ANSWERS,
     CANCEL_ANSWERS,
     COMPARISON_ANSWERS,
@@ -20,6 +22,8 @@ from api.schemas.bodies import MUSIC_SEARCH_BODY, VIDEO_SEARCH_BODY
 from api.schemas.shape import Health, ReadinessReport
 
 __all__ = [
+    "ANNOTATE_ANSWERS",
+    "ANNOTATIONS_ANSWERS",
     "BATCH_ANSWERS",
     "CANCEL_ANSWERS",
     "COMPARISON_ANSWERS",

@@ -4,7 +4,7 @@ from typing import Any
 
 from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
 from api.schemas.doctor import DoctorReport
-from api.schemas.evidence import ComparisonDocument
+from api.schemas.evidence import AnnotationList, ComparisonDocument
 from api.schemas.result import Batch, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
 
@@ -118,6 +118,16 @@ COMPARISON_ANSWERS: Answers = {
     OK: _good(Envelope[ComparisonDocument], "The stored numbers", "ETag"),
     **_UNCHANGED,
     **_COMPARISON_FAILURES,
+}
+ANNOTATIONS_ANSWERS: Answers = {
+    OK: _good(Envelope[AnnotationList], "What people noted on it", "ETag"),
+    **_UNCHANGED,
+    **_COMPARISON_FAILURES,
+}
+ANNOTATE_ANSWERS: Answers = {
+    OK: _good(Envelope[AnnotationList], "What people noted on it, this note last"),
+    **_COMPARISON_FAILURES,
+    **failures(*BAD_PARAMETERS, *BAD_BODY),
 }
 SVG_ANSWERS: Answers = {OK: _file("image/svg+xml", "The picture"), **_COMPARISON_FAILURES}
 PNG_ANSWERS: Answers = {OK: _file("image/png", "The picture"), **_COMPARISON_FAILURES}

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Id, Shape
+from api.schemas.shape import Count, Id, Moment, Shape
 from api.schemas.video import Evidence
 
 
@@ -50,4 +50,30 @@ class ComparisonDocument(Shape):
     measures: list[Measure]
     picture: Pictures
     excerpts: Excerpts
+    is_demo_data: bool
+
+
+class AnnotationDocument(Shape):
+    """What one person said of a pair."""
+
+    annotation_id: str
+    verdict: Literal["same", "not_the_same"]
+    note: str | None
+    origin: str
+    annotated_at: Moment
+
+
+class AnnotationCounts(Shape):
+    """How often each was said."""
+
+    same: Count
+    not_the_same: Count
+
+
+class AnnotationList(Shape):
+    """Everything that people said of a pair, oldest first. No verdict follows from it."""
+
+    comparison_id: str
+    annotations: list[AnnotationDocument]
+    counts: AnnotationCounts
     is_demo_data: bool

@@ -12,6 +12,7 @@ import structlog
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
+from api.annotations import AnnotationDesk
 from api.app import create_app
 from api.evidence.desk import EvidenceDesk
 from api.health import Readiness
@@ -59,6 +60,8 @@ class Service:
     comparisons: dict[str, dict[str, Any]] = field(default_factory=dict)
     sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    annotations: list[Any] = field(default_factory=list)
+
     def desk(self) -> ScanDesk:
         world = World(
             name=WORLD,
@@ -92,11 +95,25 @@ class Service:
             is_demo=True,
         )
 
+    def said_of(self, comparison_id: str | None) -> list[Any]:
+        known = self.annotations
+        return [
+            {**self.comparisons.get(row["comparison_id"], {}), **row}
+            for row in known
+            if comparison_id in {None, row["comparison_id"]}
+        ]
+
     def app(self, **settings: Any) -> ASGIApp:
         return create_app(
             settings=ApiSettings(_env_file=None, **settings),
             desk=self.desk(),
             evidence=self.evidence(),
+            annotations=AnnotationDesk(
+                read_comparison=self.comparisons.get,
+                read_annotations=self.said_of,
+                append=lambda _table, rows: self.annotations.extend(rows),
+                is_demo=True,
+            ),
             readiness=Readiness({"lake": lambda: self.problems.get("lake")}),
             clock=lambda: self.now,
         )

@@ -121,6 +121,7 @@ class JobLives(RuleBasedStateMachine):
 
     @rule(text=st.sampled_from(INPUTS), refresh=st.booleans())
     def ask(self, text: str, refresh: bool) -> None:
+        self.now += timedelta(milliseconds=1)  # no two are asked for at one moment: replays agree
         before = {name for name, one in self.seen.items() if _is_wanted(one)}
         found = self.desk.ask(text, ScanParameters(refresh=refresh), origin="api").job
         twins = [name for name in before if self.seen[name].fingerprint == found.fingerprint]
@@ -352,7 +353,8 @@ class JobLives(RuleBasedStateMachine):
         return found[pick % len(found)]
 
     def _pick(self, pick: int) -> Job:
-        return self.seen[sorted(self.seen)[pick % len(self.seen)]]
+        in_order = sorted(self.seen.values(), key=lambda one: one.created_at)
+        return in_order[pick % len(in_order)]
 
     def _end_run(self, job_id: str, status: str) -> None:
         run = self.instance.get_run_by_id(job_id)

@@ -20,8 +20,8 @@ from pipelines.domain.jobs import FINAL, Job
 from tests.stage import Stage, open_stage
 from warehouse.queries import read_result_document
 
-SEED, SIZE, LATENCY_MS = 5, 0.1, 10
-CANDIDATES = 20
+SEED, SIZE, LATENCY_MS = 5, 0.1, 5
+CANDIDATES = 15
 VICTIMS = ("worker", "scan process", "listening child", "service")
 RUN_OF = {
     "completed": DagsterRunStatus.SUCCESS,
@@ -90,7 +90,8 @@ class Hunt:
         if job.status == "completed":
             assert self.confirmed(job) == self.expected
         self.stage.wait(lambda: self.run_agrees(job))
-        assert self.confirmed(self.stage.ended(self.ask())) == self.expected
+        if job.status != "completed":
+            assert self.confirmed(self.stage.ended(self.ask())) == self.expected
         self.outcomes[victim, job.status] += 1
         return victim, job.status
 

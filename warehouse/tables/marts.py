@@ -69,6 +69,20 @@ MARTS: tuple[Table, ...] = (
         ),
     ),
     Table(
+        "marts.annotations",
+        "what a person said of a compared pair; it changes no verdict",
+        ("annotation_id",),
+        (
+            must("annotation_id", TEXT, "annotation"),
+            must("comparison_id", TEXT, "pair"),
+            must("said", TEXT, "same or not_the_same"),
+            may("note", TEXT, "in the person's words"),
+            must("origin", TEXT, "api, cli or console"),
+            must("annotated_at", TIME, "when it was said"),
+            COMMITTED,
+        ),
+    ),
+    Table(
         "marts.confirmed_videos",
         "track, job and video confirmed to carry the recording",
         ("music_id", "aweme_id", "job_id"),

@@ -1,0 +1,82 @@
+"""Scans that the orchestrator launches itself: code server, web server, daemon and worker."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster import DagsterRunStatus
+
+from api.cli.processes import Program, find_port, is_listening, sametrack
+from api.cli.up import Plan, services
+from pipelines.domain.errors import WorkerUnavailableError
+from pipelines.remote_runs import launch_run
+from tests.stage import Stage
+
+WORKSPACE = "load_from:\n  - grpc_server:\n      socket: {}\n      location_name: sametrack\n"
+PARTS = ("code-server", "daemon", "dagster-ui")
+
+
+def start_orchestrator(stage: Stage, folder: Path) -> str:
+    """What `sametrack up` starts besides service and worker; returns its address."""
+    plan = Plan(
+        profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
+        dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, logs=folder / "logs",
+        dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock",
+        workspace=folder / "workspace.yaml", has_token=False,
+    )  # fmt: skip
+    plan.workspace.write_text(WORKSPACE.format(plan.socket))
+    with stage.instance():
+        """Make its files, so that the processes do not race for that."""
+    for service in services(plan):
+        program = service.program
+        if program.name in PARTS:
+            env = {**(program.env or {}), **stage._environment()}
+            stage.household.start(
+                Program(name=program.name, command=program.command, log=program.log, env=env)
+            )
+    stage.wait(plan.socket.exists)
+    stage.wait(lambda: is_listening(plan.dagster_port))
+    return f"http://127.0.0.1:{plan.dagster_port}"
+
+
+@pytest.mark.slow
+def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.start_platform(seed=5, size=0.1)
+    url = start_orchestrator(stage, tmp_path)
+    stage.start_worker(RUNS="remote", DAGSTER_URL=url, WORKER_LOST_AFTER_S="60")
+    track = stage.world("/_world/tracks")["tracks"][0]
+    job_id = stage.ask(track["prose"], candidate_limit=15)
+    twin_id = stage.ask(track["share_link"], candidate_limit=15)
+    for job in (stage.ended(job_id), stage.ended(twin_id)):
+        assert job.status == "completed", job.error
+    rows = stage.rows("select confirmed_count from marts.job_results")
+    assert len(rows) == 2
+    assert rows[0] == rows[1]
+    with stage.instance() as instance:
+        stage.wait(lambda: _ended(instance, job_id, twin_id))
+        (run,) = [run for run in instance.get_runs() if run.run_id in {job_id, twin_id}]
+        assert run.status == DagsterRunStatus.SUCCESS
+        assert run.tags["dagster/partition"] == f"music:{track['music_id']}"
+        launched = [run for run in instance.get_runs() if run.job_name == "scan"]
+    assert len(launched) == 1
+
+
+def _ended(instance: Any, *job_ids: str) -> bool:
+    runs = [instance.get_run_by_id(job_id) for job_id in job_ids]
+    return all(run.is_finished for run in runs if run is not None)
+
+
+def test_an_orchestrator_that_says_something_else_is_named(tmp_path: Path) -> None:
+    port = find_port()
+    command = [*sametrack("serve"), "--port", str(port)]
+    env = {**os.environ, "PROFILE": "sandbox", "DATA_HOME": str(tmp_path)}
+    with subprocess.Popen(command, env=env, cwd=tmp_path, stderr=subprocess.DEVNULL) as other:
+        while not is_listening(port):
+            assert other.poll() is None
+        with pytest.raises(WorkerUnavailableError, match="does not answer"):
+            launch_run(f"http://127.0.0.1:{port}", {})
+        other.terminate()
