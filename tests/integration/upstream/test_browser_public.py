@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from pipelines.domain.errors import (
+    BudgetSpentError,
     ProviderUnsupportedError,
     RateLimitedError,
     StructureChangedError,
@@ -32,6 +33,7 @@ from pipelines.upstream.providers.browser_public import BrowserPublic
 from pipelines.upstream.trail import open_trail
 from tests.integration.upstream.conftest import OpenBook, Wire
 from warehouse.control import open_control
+from warehouse.control.records import Grant
 from warehouse.home import open_home
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -87,16 +89,34 @@ async def wire() -> AsyncIterator[Wire]:
         yield built
 
 
-@module_fixture
-async def book() -> OpenBook:
-    return OpenBook()
+class Book(OpenBook):
+    """Notes the turns that were taken; its budget can be spent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns: list[str] = []
+        self.is_spent = False
+
+    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+        self.turns.append(host)
+        return Grant(wait_s=0.0, spent=self.is_spent)
 
 
 @module_fixture
-async def provider(wire: Wire, book: OpenBook) -> AsyncIterator[BrowserPublic]:
+async def book() -> Book:
+    return Book()
+
+
+@module_fixture
+async def turns(wire: Wire, book: Book) -> Turns:
+    rate = load_profile("sandbox", sandbox_port=wire.port).rate
+    return Turns(book, rate, daily_budget=1000, patience_s=3)
+
+
+@module_fixture
+async def provider(wire: Wire, turns: Turns) -> AsyncIterator[BrowserPublic]:
     """One browser for all tests; starting one takes longer than reading a page."""
     profile = load_profile("sandbox", sandbox_port=wire.port)
-    turns = Turns(book, profile.rate, daily_budget=1000, patience_s=3)
     pages = PageLoader(
         profile, turns, chromium=find_chromium(None), limits=LIMITS,
         allowed=profile.links.redirect,
@@ -107,10 +127,12 @@ async def provider(wire: Wire, book: OpenBook) -> AsyncIterator[BrowserPublic]:
 
 
 @pytest.fixture(autouse=True)
-def _afresh(wire: Wire, book: OpenBook) -> None:
+def _afresh(wire: Wire, book: Book, turns: Turns) -> None:
     wire.answers.clear()
     wire.seen.clear()
     book.pauses.clear()
+    book.turns.clear()
+    turns._paused.clear()
 
 
 def paths(wire: Any) -> list[str]:
@@ -215,6 +237,21 @@ async def test_a_wait_that_the_platform_asks_for_is_kept(
     with pytest.raises(RateLimitedError) as caught:
         await provider.fetch_author_page(SEC, 0)
     assert (caught.value.retry_after, list(book.pauses)) == (40, ["share.vidplat.localhost"])
+
+
+@browser
+async def test_pages_and_their_questions_wait_for_turns_and_a_spent_budget_ends_the_visit(
+    wire: Any, provider: Any, book: Book
+) -> None:
+    wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
+    wire.answers[POSTS] = [posts("7568123456789012345")]
+    await provider.fetch_author_page(SEC, 0)
+    assert book.turns == ["share.vidplat.localhost"] * 2
+    book.is_spent = True
+    with pytest.raises(BudgetSpentError):
+        await provider.fetch_author_page(SEC, 0)
+    book.is_spent = False
+    assert paths(wire) == [PAGE, POSTS]
 
 
 @browser
