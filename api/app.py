@@ -48,7 +48,12 @@ def create_app(
     """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
     feed = JobFeed(limit=settings.event_streams_max) if feed is None else feed
     app = build_routes(
-        desk=desk, readiness=readiness, evidence=evidence, feed=feed, annotations=annotations
+        desk=desk,
+        readiness=readiness,
+        evidence=evidence,
+        feed=feed,
+        annotations=annotations,
+        sync_job_timeout=settings.sync_job_timeout,
     )
     return wrap(app, settings=settings, clock=clock)
 
@@ -60,6 +65,7 @@ def build_routes(
     feed: JobFeed,
     evidence: EvidenceDesk | None = None,
     annotations: AnnotationDesk | None = None,
+    sync_job_timeout: float = 120.0,
 ) -> FastAPI:
     """The routes with their error handlers, without the door around them."""
     app = FastAPI(
@@ -77,6 +83,7 @@ def build_routes(
     app.state.annotations = annotations
     app.state.answers = JobAnswers()
     app.state.feed = feed
+    app.state.sync_job_timeout = sync_job_timeout
     for router in ROUTERS:
         app.include_router(router)
     describe(app)

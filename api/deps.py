@@ -70,6 +70,11 @@ def _feed(request: Request) -> JobFeed:
     return feed
 
 
+def _patience(request: Request) -> float:
+    patience_s: float = request.app.state.sync_job_timeout
+    return patience_s
+
+
 def _annotations(request: Request) -> AnnotationDesk:
     desk: AnnotationDesk | None = request.app.state.annotations
     if desk is None:
@@ -82,4 +87,5 @@ Answers = Annotated[JobAnswers, Depends(_answers)]
 Desk = Annotated[ScanDesk, Depends(_desk)]
 Evidence = Annotated[EvidenceDesk, Depends(_evidence)]
 Feed = Annotated[JobFeed, Depends(_feed)]
+Patience = Annotated[float, Depends(_patience)]
 Ready = Annotated[Readiness, Depends(_readiness)]

@@ -5,7 +5,7 @@ from typing import Any
 from api.errors import with_hint
 from pipelines.desk import Scan
 from pipelines.domain.documents import Document, to_time
-from pipelines.domain.jobs import FINAL, Job
+from pipelines.domain.jobs import DISCOVERY, FINAL, Job
 from pipelines.domain.parameters import LOW_CANDIDATE_LIMIT, ScanParameters
 from pipelines.domain.results import view_result
 
@@ -34,7 +34,6 @@ def to_job_document(
 ) -> dict[str, Any]:
     """The job with its result, as `view` asks for it; as the job itself did, where None."""
     job = scan.job
-    parameters = to_scan_parameters(job)
     return {
         "job_id": job.job_id,
         "poll_url": poll_url(job.job_id),
@@ -43,7 +42,7 @@ def to_job_document(
         "music_id": job.music_id,
         "parameters": job.parameters,
         "progress": job.progress.to_document(),
-        "result": None if scan.result is None else view_result(scan.result, view or parameters),
+        "result": None if scan.result is None else _view(scan, view),
         "error": None if job.error is None else with_hint(job.error),
         "cancel_requested": job.cancel_requested,
         "origin": job.origin,
@@ -51,9 +50,24 @@ def to_job_document(
         "started_at": to_time(job.started_at),
         "finished_at": to_time(job.finished_at),
         "expires_at": to_time(job.expires_at),
-        "notes": notes(parameters),
+        "notes": [] if job.kind == DISCOVERY else notes(to_scan_parameters(job)),
         "is_demo_data": is_demo,
     }
+
+
+def _view(scan: Scan, view: ScanParameters | None) -> Document:
+    """A discovery shows everything it found; a ranking as it is asked for."""
+    assert scan.result is not None, "only a completed job is viewed"
+    if scan.job.kind == DISCOVERY:
+        return scan.result
+    return view_result(scan.result, view or to_scan_parameters(scan.job))
+
+
+def to_discovery(scan: Scan) -> Document:
+    """The `data` of endpoint 9: the result itself, with the job that it comes from."""
+    assert scan.result is not None, "only a completed job is shown"
+    job_id = scan.job.job_id
+    return {**scan.result, "job_id": job_id, "poll_url": poll_url(job_id)}
 
 
 def to_hot_videos(scan: Scan, *, view: ScanParameters) -> Document:

@@ -25,6 +25,7 @@ class ApiSettings(Settings):
     time_zone: str = Field("UTC", description="IANA zone of `time` in answers")
     body_limit_bytes: int = Field(65_536, ge=1024, description="largest request body")
     event_streams_max: int = Field(64, ge=0, description="open event streams per process")
+    sync_job_timeout: float = Field(120.0, gt=0, description="seconds a discovery is awaited")
     stop_grace_s: int = Field(5, ge=0, description="how long running requests may end on a stop")
 
     @field_validator("allowed_hosts", mode="before")

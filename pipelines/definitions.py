@@ -6,7 +6,7 @@ Reading the environment belongs to `pipelines/settings.py`, opening stores to th
 from dagster import Definitions, in_process_executor
 
 from pipelines import checks, jobs
-from pipelines.assets import collecting, concluding, health
+from pipelines.assets import collecting, concluding, discovering, health
 from pipelines.remote_scan import scan_of_run
 from pipelines.resources import DeskResource, HealthResource
 from pipelines.schedules import canary_schedule
@@ -28,6 +28,7 @@ ASSETS = (
     concluding.coverage,
     concluding.rankings,
     concluding.job_results,
+    discovering.discovered_videos,
     health.surface_health,
 )
 
@@ -40,7 +41,13 @@ def build_definitions(*, canaries_every_h: int = 0, **overrides: object) -> Defi
     return Definitions(
         assets=ASSETS,
         asset_checks=checks.CHECKS,
-        jobs=[jobs.scan, jobs.keyword_search, jobs.request_scan, jobs.canaries],
+        jobs=[
+            jobs.scan,
+            jobs.keyword_search,
+            jobs.discovery,
+            jobs.request_scan,
+            jobs.canaries,
+        ],
         schedules=[canary_schedule(canaries_every_h)],
         executor=in_process_executor,
         resources={"scan": scan_of_run, "desk": DeskResource(), "health": HealthResource()}

@@ -5,13 +5,12 @@ directly. Not here: HTTP, scanning.
 """
 
 import re
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
+from pipelines.domain.discovery import DiscoveryParameters, discovery_key
 from pipelines.domain.documents import Document
 from pipelines.domain.endings import WORKER_GONE, lost_ending
 from pipelines.domain.errors import (
@@ -23,6 +22,7 @@ from pipelines.domain.errors import (
 from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.inputs import MusicInput, Target, read_music_input
 from pipelines.domain.jobs import (
+    DISCOVERY,
     KEYWORD_SEARCH,
     PRIORITY_PEOPLE,
     SCAN,
@@ -31,13 +31,13 @@ from pipelines.domain.jobs import (
     Origin,
     keyword_subject,
 )
-from pipelines.domain.parameters import ScanParameters, fingerprint, scan_key
+from pipelines.domain.parameters import Documented, ScanParameters, fingerprint, scan_key
 from pipelines.domain.results import serves
 from pipelines.domain.worlds import is_demo_world
+from pipelines.kept_results import Results
 from warehouse.control import Link, NewJob
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-KEPT_RESULTS = 32  # documents are immutable, a few hundred kB each
 
 
 class Control(Protocol):
@@ -96,31 +96,6 @@ class Subject:
     music_id: str | None
 
 
-class Results:
-    """Result documents by job, read once each: they never change."""
-
-    def __init__(self, read: Callable[[str], Mapping[str, Any] | None]) -> None:
-        self._read = read
-        self._kept: OrderedDict[str, Document] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def of(self, job_id: str) -> Document | None:
-        """The result of a job; None if it has none."""
-        with self._lock:
-            if job_id in self._kept:
-                self._kept.move_to_end(job_id)
-                return self._kept[job_id]
-        found = self._read(job_id)
-        return None if found is None else self._keep(job_id, dict(found))
-
-    def _keep(self, job_id: str, document: Document) -> Document:
-        with self._lock:
-            self._kept[job_id] = document
-            while len(self._kept) > KEPT_RESULTS:
-                self._kept.popitem(last=False)
-        return document
-
-
 class ScanDesk:
     """Where scans are asked for, whoever asks.
 
@@ -174,21 +149,54 @@ class ScanDesk:
         subject = Subject(KEYWORD_SEARCH, keyword.strip(), about, about, None)
         return self._stored_or_job(subject, parameters, origin)
 
+    def discover(self, text: str, parameters: DiscoveryParameters, *, origin: Origin) -> Scan:
+        """The same for a discovery of related videos; a young result of an equal one serves.
+
+        Raises:
+            InvalidMusicInputError: The text can lead to no track.
+            ProviderUnsupportedError: The chosen source runs no scans.
+            CapacityExhaustedError: The disk is too full.
+        """
+        self._check_provider()
+        music = read_music_input(text, find_target=self.world.find_target)
+        music_id = self._known_music_id(music)
+        key = discovery_key(
+            music_id or f"{music.kind}:{music.value}", self.world.name, self.world.provider,
+            ALGORITHM, parameters,
+        )  # fmt: skip
+        stored = self._young(key)
+        if stored is not None:
+            return stored
+        return self._job(
+            Subject(DISCOVERY, text.strip(), "", music_id, music_id), parameters, key, key, origin
+        )
+
     def _stored_or_job(self, subject: Subject, parameters: ScanParameters, origin: Origin) -> Scan:
         key = self._scan_key(subject.known, parameters)
         stored = self._stored(key, parameters)
         if stored is not None:
             return stored
+        world = self.world
+        twins = fingerprint(subject.asked, world.name, world.provider, parameters)
+        return self._job(subject, parameters, twins, key, origin)
+
+    def _job(
+        self,
+        subject: Subject,
+        parameters: Documented,
+        twins: str,
+        key: str | None,
+        origin: Origin,
+    ) -> Scan:
         if not self._has_room():
             raise CapacityExhaustedError("The disk is too full to take on a scan")
-        world = self.world
         new = NewJob(
             kind=subject.kind,
             input=subject.text,
             target=subject.known or subject.text,
             music_id=subject.music_id,
             parameters=parameters.to_document(),
-            fingerprint=fingerprint(subject.asked, world.name, world.provider, parameters),
+            fingerprint=twins,
             scan_key=key,
             origin=origin,
             priority=PRIORITY_PEOPLE,
@@ -252,6 +260,15 @@ class ScanDesk:
             if result is None or job.finished_at is None:
                 continue
             if serves(result, parameters, finished_at=job.finished_at, now=now, ttl_s=ttl_s):
+                return Scan(job, result)
+        return None
+
+    def _young(self, key: str) -> Scan | None:
+        """The newest completed job of this key that is young enough to serve."""
+        since = self._clock() - timedelta(seconds=self.world.result_cache_ttl_s)
+        for job in self._control.completed_jobs(key, since=since):
+            result = self._results.of(job.job_id)
+            if result is not None:
                 return Scan(job, result)
         return None
 

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from pipelines.assets.collecting import CANDIDATES, SEARCH_PAGES, VIDEO_DETAILS
 from pipelines.assets.concluding import JOB_RESULTS
+from pipelines.assets.discovering import DISCOVERED
 from pipelines.assets.health import SURFACE_HEALTH
 from pipelines.domain.parameters import scan_parameters
 from pipelines.resources import DeskResource
@@ -32,6 +33,13 @@ keyword_search = define_asset_job(
     "keyword_search",
     selection=AssetSelection.assets(SEARCH_PAGES, CANDIDATES, VIDEO_DETAILS, JOB_RESULTS),
     description="One search by a song's name alone. It relates works by words, confirms nothing.",
+)
+
+
+discovery = define_asset_job(
+    "discovery",
+    selection=AssetSelection.assets(DISCOVERED),
+    description="One discovery of videos related to a track. Started by the worker.",
 )
 
 

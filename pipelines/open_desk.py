@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from pipelines.desk import Results, ScanDesk, World
+from pipelines.desk import ScanDesk, World
+from pipelines.kept_results import Results
 from pipelines.settings import Settings
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.providers import music_provider_name, supported_music_providers

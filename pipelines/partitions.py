@@ -2,7 +2,7 @@
 
 from dagster import DynamicPartitionsDefinition
 
-from pipelines.domain.jobs import SCAN
+from pipelines.domain.jobs import KEYWORD_SEARCH
 
 tracks = DynamicPartitionsDefinition(name="tracks")
 """One partition per track ever scanned, `music:<music_id>`, or name searched, `keyword:<hash>`."""
@@ -10,4 +10,4 @@ tracks = DynamicPartitionsDefinition(name="tracks")
 
 def partition_key(kind: str, subject: str) -> str:
     """Partition key of what a job is about; the subject of a keyword search is one already."""
-    return f"music:{subject}" if kind == SCAN else subject
+    return f"music:{subject}" if kind != KEYWORD_SEARCH else subject

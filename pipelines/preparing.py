@@ -5,8 +5,9 @@ The same for a scan of this machine and for one that runs elsewhere. What needs 
 
 from dataclasses import dataclass
 
+from pipelines.domain.discovery import DiscoveryParameters, discovery_key
 from pipelines.domain.evidence import ALGORITHM
-from pipelines.domain.jobs import KEYWORD_SEARCH, Job
+from pipelines.domain.jobs import DISCOVERY, KEYWORD_SEARCH, Job
 from pipelines.domain.parameters import fingerprint, scan_key, scan_parameters
 from pipelines.runtime import Runtime
 from pipelines.scan.session import ScanSession
@@ -36,16 +37,30 @@ def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -
     if job.kind == KEYWORD_SEARCH:
         return Prepared("")
     music_id = job.music_id or _resolve(runtime, job)
-    parameters = scan_parameters(job.parameters)
-    provider = runtime.settings.music_data_provider
-    key = scan_key(music_id, runtime.world, provider, ALGORITHM, parameters)
-    runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
-    # A job that came as a link is known for what it is only now: the look that the API takes.
-    if job.music_id is None and serve_stored(runtime, job, key, parameters):
+    twin_key = _settle(runtime, job, music_id)
+    if twin_key is None:
         return Prepared(music_id, is_served=True)
-    twin_key = fingerprint(music_id, runtime.world, provider, parameters)
     found = find_holder(runtime, job, twin_key, waited_for=waited_for)
     return Prepared(music_id, is_served=found.is_served, waits_for=found.waits_for)
+
+
+def _settle(runtime: Runtime, job: Job, music_id: str) -> str | None:
+    """Note what the job is about; returns what its twins share, or None when a stored result
+    served it. A job that came as a link is known for what it is only now, so the look is taken
+    here that the API takes for an id.
+    """
+    provider = runtime.settings.music_data_provider
+    if job.kind == DISCOVERY:
+        wanted = DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated at the door
+        key = discovery_key(music_id, runtime.world, provider, ALGORITHM, wanted)
+        runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
+        return key
+    parameters = scan_parameters(job.parameters)
+    key = scan_key(music_id, runtime.world, provider, ALGORITHM, parameters)
+    runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
+    if job.music_id is None and serve_stored(runtime, job, key, parameters):
+        return None
+    return fingerprint(music_id, runtime.world, provider, parameters)
 
 
 def _resolve(runtime: Runtime, job: Job) -> str:

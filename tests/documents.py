@@ -87,3 +87,48 @@ def result(
         data_provider=PROVIDER,
         created_at="2026-01-31T12:00:00Z",
     ).to_document()  # fmt: skip
+
+
+def discovery_result() -> Document:
+    """Two verified matches, one by sound and one by its own id, and a rejected candidate."""
+    heard, own = work(3), work(4)
+    matches: list[Document] = [
+        {**heard, "association_type": "audio_fingerprint_match"},
+        {**own, "association_type": "exact_music_id_discovered"},
+    ]
+    for rank, match in enumerate(matches, 1):
+        reference = (match.get("evidence") or {}).get("reference_aweme_id")
+        match |= {"rank": rank, "hot_score": 1, "is_viral": False, "reference_aweme_id": reference}
+    candidates = [
+        {
+            "aweme_id": match["aweme_id"], "desc": match["desc"],
+            "title_relation": "names_the_song",
+            "music": {"id_str": match["source_music_id"], "title": "Paper Boats", "author": None},
+            "verdict": "confirmed", "reason": None, "evidence": match.get("evidence"),
+            "association_type": match["association_type"],
+        }
+        for match in matches
+    ]  # fmt: skip
+    unheard = dict.fromkeys(("music", "evidence", "association_type"))
+    candidates.append({
+        "aweme_id": "73500000000000009", "desc": "cover", "title_relation": "none",
+        "verdict": "rejected", "reason": "chroma distance above the limit", **unheard,
+    })  # fmt: skip
+    track = result(1)
+    return {
+        "kind": "discovery",
+        "music_id": MUSIC_ID,
+        "music": track["music"],
+        "aweme_list": matches,
+        "candidates": candidates,
+        "reference_works": ["73500000000000001"],
+        "layer_counts": {"layer2_text_candidates": 3},
+        "coverage": track["coverage"],
+        "coverage_complete": False,
+        "algorithm": ALGORITHM,
+        "confirmed_count": 2,
+        "parameters": {},
+        "is_demo_data": True,
+        "data_provider": PROVIDER,
+        "created_at": track["created_at"],
+    }

@@ -1,10 +1,22 @@
 """The routes, one file per group of operations. A body is: parse, call, wrap."""
 
-from api.routes import annotations, doctor, evidence, health, jobs, later, music, reference, search
+from api.routes import (
+    annotations,
+    discovery,
+    doctor,
+    evidence,
+    health,
+    jobs,
+    later,
+    music,
+    reference,
+    search,
+)
 
 ROUTERS = (
     music.router,
     music.writing,
+    discovery.router,
     jobs.writing,
     jobs.router,
     search.router,

@@ -35,7 +35,6 @@ LATER = (
     Later("GET", f"{VIDPLAT}/app/v3/handler_user_profile", "User", "User profile"),
     Later("GET", f"{VIDPLAT}/app/v3/fetch_user_post_videos", "User", "Posts of a user"),
     Later("GET", f"{VIDPLAT}/app/v3/fetch_user_metrics", "User", "Creator metrics"),
-    Later("GET", f"{VIDPLAT}/app/v3/discover_music_related_videos", "Music", "Related videos"),
     Later("POST", f"{VIDPLAT}/web/fetch_multi_video", "Video", "Up to 50 videos by id"),
     Later("POST", f"{VIDPLAT}/app/v3/fetch_multi_video", "Video", "Up to 10 videos by id"),
     Later("GET", f"{VIDPLAT}/app/v3/fetch_music_video_list", "Music", "Videos of a music id"),

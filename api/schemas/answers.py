@@ -5,7 +5,7 @@ from typing import Any
 from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
 from api.schemas.doctor import DoctorReport
 from api.schemas.evidence import AnnotationList, ComparisonDocument
-from api.schemas.result import Batch, HotVideosAnswer, JobDocument, JobList
+from api.schemas.result import Batch, DiscoveryAnswer, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
 
 type Answers = dict[int | str, dict[str, Any]]
@@ -19,6 +19,7 @@ NO_SCAN = (
     "warehouse_unavailable",
     "capacity_exhausted",
 )
+UPSTREAM = tuple(name for name in ANSWERS if name.startswith("upstream_"))
 _HEADERS = {
     "X-Request-ID": ("the request_id", "string"),
     "Location": ("where the job is polled", "string"),
@@ -79,6 +80,14 @@ HOT_VIDEOS_ANSWERS: Answers = {
     **_UNCHANGED,
     **failures(*BAD_PARAMETERS, "invalid_music_input", *NO_SCAN),
 }
+DISCOVERY_ANSWERS: Answers = {
+    OK: _good(Envelope[DiscoveryAnswer], "Verified matches and all candidates", "ETag"),
+    **_UNCHANGED,
+    **failures(
+        *BAD_PARAMETERS, "invalid_music_input", *NO_SCAN, "worker_unavailable", *UPSTREAM,
+        "audio_unavailable",
+    ),
+}  # fmt: skip
 CREATE_JOB_ANSWERS: Answers = {
     OK: _good(_JOB, "The completed job whose stored result serves", "Location"),
     ACCEPTED: _STARTED,

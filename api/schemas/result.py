@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from api.schemas.shape import Count, ErrorDocument, Id, MaybeCount, Moment, Note, Shape
-from api.schemas.video import RankedVideo, Track, VariantVideo, VideoPreview
+from api.schemas.video import Evidence, RankedVideo, Track, VariantVideo, VideoPreview
 
+Association = Literal["audio_fingerprint_match", "exact_music_id_discovered"]
 JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 
 
@@ -135,6 +136,61 @@ class HotVideosAnswer(HotVideos):
     notes: list[Note]
 
 
+class DiscoveredVideo(RankedVideo):
+    """A verified match of a discovery, with why it belongs to the track."""
+
+    association_type: Association
+    reference_aweme_id: Id | None
+
+
+class CandidateMusic(Shape):
+    """The sound of a candidate."""
+
+    id_str: Id
+    title: str | None
+    author: str | None
+
+
+class DiscoveryCandidate(Shape):
+    """A text candidate with what became of it; a rejected one keeps its evidence."""
+
+    aweme_id: Id
+    desc: str | None
+    music: CandidateMusic | None
+    title_relation: Literal["names_the_song", "none"]
+    verdict: str
+    reason: str | None
+    evidence: Evidence | None
+    association_type: Association | None
+
+
+class Discovery(Shape):
+    """Videos related to a track: verified matches, and every candidate with its reason."""
+
+    kind: Literal["discovery"]
+    music_id: Id
+    music: Track
+    aweme_list: list[DiscoveredVideo]
+    candidates: list[DiscoveryCandidate]
+    reference_works: list[Id]
+    layer_counts: dict[str, Count]
+    coverage: Coverage
+    coverage_complete: Literal[False]
+    algorithm: str
+    confirmed_count: Count
+    parameters: dict[str, Any]
+    is_demo_data: bool
+    data_provider: str
+    created_at: Moment
+
+
+class DiscoveryAnswer(Discovery):
+    """The discovery with the job that it comes from."""
+
+    job_id: str
+    poll_url: str
+
+
 class JobProgress(Shape):
     """How far a job is. `eta_s` is an estimate."""
 
@@ -162,7 +218,7 @@ class JobDocument(Shape):
     music_id: str | None
     parameters: dict[str, Any]
     progress: JobProgress
-    result: HotVideos | None
+    result: HotVideos | Discovery | None
     error: ErrorDocument | None
     cancel_requested: bool
     origin: str

@@ -15,14 +15,14 @@ Result = MaterializeResult[Any]  # a `type` statement is refused by Dagster
 
 
 def scan_asset(
-    key: AssetKey, *, deps: Sequence[AssetKey] = ()
+    key: AssetKey, *, deps: Sequence[AssetKey] = (), group: str = GROUP
 ) -> Callable[[Callable[..., Result]], AssetsDefinition]:
     """An asset of the scan graph, one partition per track."""
     return asset(
         key=key,
         deps=list(deps),
         partitions_def=tracks,
-        group_name=GROUP,
+        group_name=group,
         owners=OWNERS,
         kinds=KINDS,
     )

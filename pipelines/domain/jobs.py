@@ -11,9 +11,9 @@ from typing import Literal
 JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 Origin = Literal["api", "cli", "console", "schedule", "launchpad"]
 
-SCAN, KEYWORD_SEARCH = "scan", "keyword_search"
-KINDS = (SCAN, KEYWORD_SEARCH)
-"""What a job can be about: a track, or a song's name alone."""
+SCAN, KEYWORD_SEARCH, DISCOVERY = "scan", "keyword_search", "discovery"
+KINDS = (SCAN, KEYWORD_SEARCH, DISCOVERY)
+"""What a job can do: scan a track, search for a song's name alone, discover related videos."""
 
 PRIORITY_PEOPLE = 100
 PRIORITY_SCHEDULES = 10

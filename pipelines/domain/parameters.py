@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from pipelines.domain.evidence import JUDGING_REVISION
 
@@ -173,13 +173,20 @@ DEPTH_PARAMETERS = (
 """How far a scan went: a stored result serves a request that asks for no more than it had."""
 
 
-def fingerprint(target: str, world: str, provider: str, parameters: ScanParameters) -> str:
+class Documented(Protocol):
+    """Effective parameters of a job of any kind."""
+
+    def to_document(self) -> dict[str, object]:
+        """Plain JSON values."""
+
+
+def fingerprint(target: str, world: str, provider: str, parameters: Documented) -> str:
     """Identity of a request: equal effective parameters give the same job while it runs.
 
     `refresh` is left out: a refresh joins a running job.
     """
     document = parameters.to_document()
-    del document["refresh"]
+    document.pop("refresh", None)
     return _digest([target, world, provider, document])
 
 

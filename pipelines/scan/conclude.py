@@ -33,7 +33,8 @@ def result_document(session: ScanSession) -> dict[str, Any]:
     found = session.findings
     first = read_first_observed(session.runtime.engine, list(found.confirmed))
     ranked = [
-        _ranked(session, entry, first.get(aweme_id)) for aweme_id, entry in found.confirmed.items()
+        ranked_document(session, entry, first.get(aweme_id))
+        for aweme_id, entry in found.confirmed.items()
     ]
     summary = to_account_summary(ranked, profiles=found.profiles)
     return ResultDocument(
@@ -45,7 +46,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
         unique_account_count=summary["account_count"],
         account_summary=summary,
         discovery=_discovery(session),
-        coverage=_coverage(session),
+        coverage=coverage_document(session),
         parameters=session.parameters.to_document(),
         sources_ended_by_exhaustion=_ended(session),
         search_related=search_related(session),
@@ -56,7 +57,10 @@ def result_document(session: ScanSession) -> dict[str, Any]:
     ).to_document()
 
 
-def _ranked(session: ScanSession, entry: Confirmed, first: datetime | None) -> dict[str, Any]:
+def ranked_document(
+    session: ScanSession, entry: Confirmed, first: datetime | None = None
+) -> dict[str, Any]:
+    """A confirmed work as a document, with the public link of its sound."""
     music_id = session.music_of(entry.video)
     return to_ranked_document(
         entry.video,
@@ -113,7 +117,8 @@ def _history(session: ScanSession) -> dict[str, Any]:
     }
 
 
-def _coverage(session: ScanSession) -> dict[str, Any]:
+def coverage_document(session: ScanSession) -> dict[str, Any]:
+    """`coverage`: the ledger, what was not reached, and the estimate of what no screen showed."""
     found = session.findings
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {

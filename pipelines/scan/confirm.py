@@ -28,23 +28,23 @@ MAX_ROUNDS = 8  # each round needs a newly verified id, so this only bounds a ho
 GROUPS_IN_FLIGHT = 6  # downloads overlap with listening; the pool bounds the listening itself
 
 
-def confirm_videos(session: ScanSession) -> None:
+def confirm_videos(session: ScanSession, *, rounds: int = MAX_ROUNDS) -> None:
     """Run the rounds of a scan. Every candidate has an outcome afterwards."""
     found = session.findings
     found.verified[session.music_id] = None
     found.settled.add(session.music_id)
     found.screened.add(session.music_id)
     try:
-        _run_rounds(session)
+        _run_rounds(session, rounds)
     finally:
         session.run(finish_cutting(session))
         session.finish_appends()
     _settle_outcomes(session)
 
 
-def _run_rounds(session: ScanSession) -> None:
+def _run_rounds(session: ScanSession, rounds: int) -> None:
     found = session.findings
-    for number in range(MAX_ROUNDS):
+    for number in range(rounds):
         newly = _listen(session)
         before = len(found.confirmed)
         _confirm(session, number)
@@ -52,7 +52,7 @@ def _run_rounds(session: ScanSession) -> None:
         found.rounds.append((tuple(newly), len(found.confirmed) - before))
         write_sounds(session)
         session.count()
-        if number + 1 == MAX_ROUNDS or not _widen(session):
+        if number + 1 == rounds or not _widen(session):
             break
 
 

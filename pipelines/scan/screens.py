@@ -23,10 +23,16 @@ CANDIDATES_PER_AUTHOR = 3  # one author screen is asked for every so many places
 CANDIDATES_PER_HASHTAG = 15  # its first screen shows works of many songs, so fewer are asked
 
 
-def read_author_screens(session: ScanSession, works: list[Video]) -> int:
-    """Read the first screens of the authors of `works`; returns how many videos were new."""
+def read_author_screens(
+    session: ScanSession, works: list[Video], *, limit: int | None = None
+) -> int:
+    """Read the first screens of the authors of `works`; returns how many videos were new.
+
+    `limit` None: as many as the pool has room for.
+    """
     found = session.findings
-    room = session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR - len(found.scanned_authors)
+    most = limit or session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR
+    room = most - len(found.scanned_authors)
     authors = authors_to_scan(works, scanned=found.scanned_authors)
     found.authors_left = authors[max(0, room) :]
     return session.run(

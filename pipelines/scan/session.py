@@ -18,10 +18,11 @@ from typing import Any, Self
 from pipelines.audio.sounds import Heard
 from pipelines.captures import Captures
 from pipelines.domain.coverage import SourceCoverage
+from pipelines.domain.discovery import DiscoveryParameters
 from pipelines.domain.errors import RunCancelledError
 from pipelines.domain.evidence import Comparison
 from pipelines.domain.expansion import Confirmed, Variant
-from pipelines.domain.jobs import KEYWORD_SEARCH, Job, keyword_subject
+from pipelines.domain.jobs import DISCOVERY, KEYWORD_SEARCH, Job, keyword_subject
 from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.pool import Candidate, Sighting
 from pipelines.domain.records import Account, Track, UnavailableVideo, Video, VideoDetail
@@ -49,6 +50,7 @@ class Findings:
     sightings: list[Sighting] = field(default_factory=list)
     seen_ids: set[str] = field(default_factory=set)
     pool: dict[str, Candidate] = field(default_factory=dict)
+    candidates: dict[str, Candidate] = field(default_factory=dict)
     details: dict[str, VideoDetail] = field(default_factory=dict)
     unavailable: dict[str, UnavailableVideo] = field(default_factory=dict)
     outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
@@ -102,7 +104,16 @@ class ScanSession:
         self.job = job
         self.music_id = music_id
         self.clock = clock
-        self.parameters: ScanParameters = scan_parameters(job.parameters)
+        self.discovery = (
+            DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # as validated at the door
+            if job.kind == DISCOVERY
+            else DiscoveryParameters()
+        )
+        self.parameters: ScanParameters = (
+            self.discovery.to_scan_parameters()
+            if job.kind == DISCOVERY
+            else scan_parameters(job.parameters)
+        )
         self.findings = Findings()
         self.document: dict[str, Any] = {}
         self.on_canceling: Callable[[], object] = lambda: None

@@ -17,11 +17,12 @@ from api.app import create_app
 from api.evidence.desk import EvidenceDesk
 from api.health import Readiness
 from api.settings import ApiSettings
-from pipelines.desk import Results, ScanDesk, World
+from pipelines.desk import ScanDesk, World
 from pipelines.domain.documents import Document
 from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_key
+from pipelines.kept_results import Results
 from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.excerpts import ExcerptFolder

@@ -114,7 +114,7 @@ def test_what_comes_later_says_so(client: TestClient) -> None:
         for method, operation in methods.items()
         if "Not carried out" in operation.get("description", "")
     ]
-    assert len(later) == 10
+    assert len(later) == 9
     for method, path in later:
         error = client.request(method.upper(), path).json()["data"]["error"]
         assert error["type"] == "provider_unsupported"

@@ -190,6 +190,23 @@ MARTS: tuple[Table, ...] = (
         ),
     ),
     Table(
+        "marts.discovered_videos",
+        "job and candidate of a discovery: what became of it",
+        ("job_id", "aweme_id"),
+        (
+            must("job_id", TEXT, "job"),
+            must("track_music_id", TEXT, "track the job is about"),
+            must("aweme_id", TEXT, "candidate video"),
+            may("music_id", TEXT, "music id it uses, where its detail was read"),
+            must("title_relation", TEXT, "how its text relates to the song"),
+            must("verdict", TEXT, "confirmed, variant, rejected, not_comparable, unavailable, ..."),
+            may("reason", TEXT, "why"),
+            may("association_type", TEXT, "audio_fingerprint_match or exact_music_id_discovered"),
+            may("comparison_id", TEXT, "evidence"),
+            COMMITTED,
+        ),
+    ),
+    Table(
         "marts.search_related",
         "job and video that its search showed, related by words alone",
         ("job_id", "aweme_id"),

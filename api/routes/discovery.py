@@ -1,0 +1,41 @@
+"""Endpoint 9: videos related to a track, with what became of every candidate."""
+
+from functools import partial
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from api.awaiting import wait_for_job
+from api.deps import Desk, Patience, no_repeats
+from api.envelope import read, understood
+from api.job_document import to_discovery
+from api.params import DiscoveryQuery
+from api.schemas import DISCOVERY_ANSWERS
+
+router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeats)])
+
+
+@router.get(
+    "/api/v1/vidplat/app/v3/discover_music_related_videos",
+    summary="Related videos of a track",
+    response_model=None,
+    responses=DISCOVERY_ANSWERS,
+)
+async def discover_music_related_videos(
+    request: Request,
+    query: Annotated[DiscoveryQuery, Query()],
+    desk: Desk,
+    patience_s: Patience,
+) -> Response:
+    """Look around a track: its authors' first screens, then listening. 发现关联作品.
+
+    `aweme_list` holds verified matches only; `candidates` keeps every text candidate with its
+    reason. The answer is awaited; asking again joins a running job.
+    """
+    parameters = query.to_parameters()
+    understood(request.scope, {"music_id": query.music_input, **parameters.to_document()})
+    asked = partial(desk.discover, query.music_input, parameters, origin="api")
+    scan = await wait_for_job(desk, await run_sync(asked), patience_s=patience_s)
+    return read(request.scope, to_discovery(scan))

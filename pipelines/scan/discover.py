@@ -1,0 +1,161 @@
+"""A discovery: the small scan behind the related videos of a track, and the document it leaves.
+
+It is made of the scan's own stages; what a candidate's entry says is in `domain/discovery.py`.
+"""
+
+from typing import Any
+
+from pipelines.domain.discovery import (
+    association_of,
+    layer_counts,
+    title_relation,
+    to_discovered,
+)
+from pipelines.domain.documents import (
+    Document,
+    to_evidence_document,
+    to_time,
+    to_track_document,
+)
+from pipelines.domain.evidence import ALGORITHM, Comparison
+from pipelines.domain.pool import Sighting, choose_candidates, choose_others
+from pipelines.domain.ranking import rank_documents
+from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
+from pipelines.scan.conclude import coverage_document, ranked_document
+from pipelines.scan.confirm import confirm_videos
+from pipelines.scan.screens import read_author_screens
+from pipelines.scan.session import ScanSession
+
+type Row = dict[str, object]
+
+
+def discover(session: ScanSession) -> None:
+    """Read the track, its first works and their authors' screens; hear the text candidates."""
+    session.enter("track")
+    read_track(session)
+    session.enter("music_first_screen")
+    read_music_screen(session, session.music_id)
+    fill_pool(session)
+    read_details(session)
+    session.enter("author_first_screens")
+    own = session.findings.videos()
+    read_author_screens(session, own, limit=session.discovery.author_limit)
+    session.enter("candidates")
+    _choose(session)
+    session.enter("video_details")
+    read_details(session)
+    session.enter("confirmed_videos")
+    confirm_videos(session, rounds=1)
+    session.enter("job_results")
+    session.document = _document(session)
+
+
+def _choose(session: ScanSession) -> None:
+    """Text candidates first; posts that name nothing only fill what room is left."""
+    found = session.findings
+    own = set(found.pool)
+    seen = [entry for entry in found.sightings if entry.surface == "user_posts"]
+    limit = len(own) + session.discovery.candidate_limit
+    named = choose_candidates(seen, title=session.song_title, limit=limit, pooled=own)
+    found.pool.update({entry.sighting.aweme_id: entry for entry in named})
+    others = choose_others(seen, limit=limit, pooled=found.pool)
+    found.pool.update({entry.sighting.aweme_id: entry for entry in others})
+    found.candidates = {name: entry for name, entry in found.pool.items() if name not in own}
+
+
+def discovered_rows(session: ScanSession) -> list[Row]:
+    """`marts.discovered_videos`: every candidate with what became of it."""
+    return [
+        {
+            "job_id": session.job.job_id,
+            "track_music_id": session.music_id,
+            "aweme_id": entry["aweme_id"],
+            "music_id": (entry["music"] or {}).get("id_str"),
+            "title_relation": entry["title_relation"],
+            "verdict": entry["verdict"],
+            "reason": entry["reason"],
+            "association_type": entry["association_type"],
+            "comparison_id": (entry["evidence"] or {}).get("comparison_id"),
+        }
+        for entry in session.document["candidates"]
+    ]
+
+
+def _document(session: ScanSession) -> Document:
+    found, title = session.findings, session.song_title
+    confirmed = [found.confirmed[name] for name in found.candidates if name in found.confirmed]
+    verified = [
+        to_discovered(
+            ranked_document(session, entry),
+            entry,
+            viral_threshold=session.parameters.viral_threshold,
+        )
+        for entry in confirmed
+    ]
+    outcomes = {name: found.outcomes.get(name, ("pooled", None)) for name in found.candidates}
+    seen = {entry.aweme_id for entry in found.sightings if entry.surface == "user_posts"}
+    relations = {
+        name: title_relation(entry.sighting, title) for name, entry in found.candidates.items()
+    }
+    return {
+        "kind": session.job.kind,
+        "music_id": session.music_id,
+        "music": to_track_document(found.track) if found.track else None,
+        "aweme_list": [
+            {"rank": rank, **document}
+            for rank, document in enumerate(rank_documents(verified, sort_by="hot_score"), 1)
+        ],
+        "candidates": [
+            _candidate(session, entry.sighting, relations[name])
+            for name, entry in found.candidates.items()
+        ],
+        "reference_works": [entry.video.aweme_id for entry in found.references],
+        "layer_counts": layer_counts(
+            outcomes,
+            [name for name, relation in relations.items() if relation != "none"],
+            seen=len(seen),
+            own=sum(entry.link_type == "exact_music_id" for entry in confirmed),
+        ),
+        "coverage": coverage_document(session),
+        "coverage_complete": False,
+        "algorithm": ALGORITHM,
+        "confirmed_count": len(verified),
+        "parameters": session.discovery.to_document(),
+        "is_demo_data": session.runtime.is_demo,
+        "data_provider": session.runtime.settings.music_data_provider,
+        "created_at": to_time(session.clock()),
+    }
+
+
+def _candidate(session: ScanSession, seen: Sighting, relation: str) -> dict[str, Any]:
+    found, name = session.findings, seen.aweme_id
+    verdict, reason = found.outcomes.get(name, ("pooled", None))
+    comparison = _heard(session, name)
+    confirmed = found.confirmed.get(name)
+    detail = found.details.get(name)
+    sound = detail.video.music if detail else None
+    return {
+        "aweme_id": name,
+        "desc": seen.desc,
+        "music": {"id_str": sound.music_id, "title": sound.title, "author": sound.author}
+        if sound
+        else None,
+        "title_relation": relation,
+        "verdict": verdict,
+        "reason": reason,
+        "evidence": to_evidence_document(comparison) if comparison else None,
+        "association_type": association_of(confirmed) if confirmed else None,
+    }
+
+
+def _heard(session: ScanSession, aweme_id: str) -> Comparison | None:
+    """The comparison that says most about a candidate: its own, else that of its music id."""
+    found = session.findings
+    confirmed = found.confirmed.get(aweme_id)
+    if confirmed is not None:
+        return confirmed.comparison
+    detail = found.details.get(aweme_id)
+    sound = detail.video.music.music_id if detail and detail.video.music else None
+    own = [entry for entry in found.comparisons if entry.candidate_aweme_id == aweme_id]
+    group = [entry for entry in found.comparisons if entry.candidate_music_id == sound]
+    return max(own or group, key=lambda entry: entry.pair.score or 0.0, default=None)

@@ -1,0 +1,105 @@
+"""Endpoint 9: a discovery is a job that the request waits for."""
+
+import threading
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from api.schemas.result import DiscoveryAnswer
+from api.schemas.shape import Envelope
+from pipelines.domain.discovery import DiscoveryParameters
+from tests.documents import discovery_result
+
+PATH = "/api/v1/vidplat/app/v3/discover_music_related_videos"
+MUSIC_ID = "7300000000000000001"
+
+
+class BusyWorker:
+    """A worker that ends the next job in the background."""
+
+    def __init__(self, service: Any, *, error: dict[str, Any] | None = None) -> None:
+        self.service, self.error = service, error
+        self.thread = threading.Thread(target=self._work)
+        self.is_over = threading.Event()
+
+    def __enter__(self) -> None:
+        self.thread.start()
+
+    def __exit__(self, *_exc: object) -> None:
+        self.is_over.set()
+        self.thread.join()
+
+    def _work(self) -> None:
+        control = self.service.control
+        while (job := control.claim("worker")) is None:
+            if self.is_over.wait(0.01):
+                return
+        if self.error is None:
+            self.service.results[job.job_id] = discovery_result()
+        status = "failed" if self.error else "completed"
+        control.finish(job.job_id, status, error=self.error)
+
+
+def test_the_answer_is_awaited_and_has_the_described_shape(service: Any) -> None:
+    client = service.client()
+    with BusyWorker(service):
+        answer = client.get(PATH, params={"url": MUSIC_ID, "author_limit": 3})
+    assert answer.status_code == 200
+    found = Envelope[DiscoveryAnswer].model_validate(answer.json()).data
+    assert found.coverage_complete is False
+    assert {entry.association_type for entry in found.aweme_list} <= {
+        "audio_fingerprint_match",
+        "exact_music_id_discovered",
+    }
+    wanted = DiscoveryParameters(author_limit=3).to_document()
+    assert answer.json()["params"] == {"music_id": MUSIC_ID, **wanted}
+    polled = client.get(answer.json()["data"]["poll_url"]).json()["data"]
+    assert polled["result"]["candidates"] == answer.json()["data"]["candidates"]
+
+
+def test_a_young_result_of_an_equal_discovery_serves(service: Any) -> None:
+    client = service.client()
+    with BusyWorker(service):
+        first = client.get(PATH, params={"music_id": MUSIC_ID})
+    again = client.get(PATH, params={"music_id": MUSIC_ID})
+    assert again.json()["data"]["job_id"] == first.json()["data"]["job_id"]
+
+
+def test_what_does_not_end_in_time_can_be_joined(service: Any) -> None:
+    client: TestClient = service.client(sync_job_timeout=0.2)
+    answers = [client.get(PATH, params={"music_id": MUSIC_ID}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [503, 503]
+    hints = {answer.json()["data"]["error"]["hint"] for answer in answers}
+    assert len(hints) == 1
+    assert answers[0].json()["data"]["error"]["type"] == "worker_unavailable"
+
+
+def test_a_failed_job_answers_with_its_own_error_and_its_id(service: Any) -> None:
+    error = {
+        "type": "upstream_forbidden", "detail": "the platform forbids this", "hint": None,
+        "retry_after": None, "upstream": None,
+    }  # fmt: skip
+    with BusyWorker(service, error=error):
+        answer = service.client().get(PATH, params={"music_id": MUSIC_ID})
+    assert answer.status_code == 502
+    told = answer.json()["data"]["error"]
+    assert told["type"] == "upstream_forbidden"
+    assert "job " in told["hint"]
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("", "missing_parameter"),
+        ("music_id=1&author_limit=11", "invalid_parameter"),
+        ("music_id=1&candidate_limit=31", "invalid_parameter"),
+        ("music_id=1&match_threshold=1.1", "invalid_parameter"),
+        ("music_id=1&count=3", "unknown_parameter"),
+        ("music_id=words", "invalid_music_input"),
+    ],
+)
+def test_bad_parameters_are_named(service: Any, query: str, kind: str) -> None:
+    answer = service.client().get(f"{PATH}?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["data"]["error"]["type"] == kind
