@@ -26,6 +26,7 @@ from pipelines.domain.errors import (
 )
 from pipelines.domain.health import Outcome, SurfaceHealth, outcome_of
 from pipelines.domain.records import UnavailableVideo, VideoPage
+from pipelines.upstream.circuits import OPEN_REASON
 from pipelines.upstream.gate import Dialler
 from pipelines.upstream.http import HttpLimits
 from pipelines.upstream.robots import DISALLOWED
@@ -95,9 +96,11 @@ class Round:
         health = self._line(probe, outcome="not_asked")
         requests = 0
         for entity_id in self.canaries.of(probe.needs)[:TRIES]:
-            health, is_about_id = await self._try(probe, entity_id)
-            requests += health.request_count
-            if not is_about_id:
+            answer, is_about_id = await self._try(probe, entity_id)
+            requests += answer.request_count
+            if requests == 0 or answer.reason != OPEN_REASON:  # what was said tells more
+                health = answer
+            if not is_about_id or answer.reason == OPEN_REASON:
                 break
         self._note(replace(health, request_count=requests))
 

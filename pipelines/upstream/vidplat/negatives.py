@@ -133,7 +133,7 @@ def explain(error: UpstreamError, answer: Answer, words: Words) -> UpstreamError
         return error
     found = LexborHTMLParser(page).css_first("title")
     title = found.text() if found is not None else ""
-    has_container = error.reason not in {"no_container", "not_json"}
+    has_container = error.reason not in {"no_container", "not_json", "broken_frame"}
     named = _by_title(title, answer, words)
     if named is None and not has_container:
         named = _by_script(page, answer, words)

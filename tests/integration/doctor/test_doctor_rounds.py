@@ -31,6 +31,7 @@ FAULTS = [
     ("hashtag_info", "500", "unreachable", "upstream_unreachable", 500),
     ("hashtag_list", "429", "refused", "upstream_rate_limited", 429),
     ("search_stream", "verify_check", "refused", "upstream_verification", 200),
+    ("search_stream", "challenge", "refused", "upstream_verification", 200),
     ("search_stream", "login_2483", "refused", "upstream_login_required", 200),
     ("search_stream", "empty_ambiguous", "refused", "upstream_empty", 200),
     ("short_link", "region", "refused", "upstream_region_blocked", 302),
@@ -139,3 +140,10 @@ async def test_what_robots_files_say_is_recorded_per_host(ward: Any) -> None:
     decided = {(one.host, one.surface): one.decision for one in ward.control.robots_decisions()}
     assert decided[("share.vidplat.localhost", "music_info")] == "allowed"
     assert ("chart.chartsrc.localhost", "chart_issues") in decided
+
+
+async def test_a_circuit_that_opens_meanwhile_does_not_hide_what_was_said(ward: Any) -> None:
+    ward.fault("video_page", "shell")
+    told = [(await ward.ask("music_list", "video_page"))["video_page"] for _ in range(2)]
+    assert all(one.request_count > 0 for one in told)
+    assert all(one.reason != "circuit_open" for one in told)
