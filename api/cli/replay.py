@@ -14,7 +14,8 @@ from rich.table import Table
 from api.cli.terminal import err, out, refuse, safe, say
 
 if TYPE_CHECKING:
-    from pipelines.captures.replay import Replay, SurfaceReplay
+    from pipelines.captures.replay import Replay
+    from pipelines.captures.replay_report import SurfaceReplay
 
 EXAMPLE_LIMIT = 100
 FIELDS_SHOWN = 6

@@ -8,13 +8,14 @@ observations under it. Rows that stood stay; reads prefer the newer commit of an
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from pipelines.captures.attempts import Attempt
 from pipelines.captures.batch import Batch
 from pipelines.captures.observed import Question, to_observed
+from pipelines.captures.replay_report import NEWS, Example, Kind, SurfaceReplay
 from pipelines.domain.errors import SametrackError
 from pipelines.domain.records import UnavailableVideo
 from pipelines.domain.search import SearchPlace
@@ -33,14 +34,8 @@ from warehouse.queries_captures import (
     read_payloads,
 )
 
-Kind = Literal[
-    "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read"
-]
-KINDS: tuple[Kind, ...] = (
-    "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read",
-)  # fmt: skip
-NEWS = frozenset[Kind]({"changed", "new_error", "now_parsed", "other_refusal"})
 EXAMPLES = 3
+_PLACE = ("cursor", "search_id", "backtrace")
 _GOOD = frozenset({"ok", "unavailable"})
 _REDIRECTS = range(300, 400)
 _ORIGIN = frozenset({"capture_id", "job_id", "data_provider", "committed_at"})
@@ -56,48 +51,6 @@ _KEYS = {
 
 type Row = Mapping[str, Any]
 type Stored = Mapping[Observations, list[dict[str, Any]]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
-    """One capture that would be read otherwise, and how."""
-
-    kind: Kind
-    capture_id: str
-    entity_id: str
-    what: str
-
-
-@dataclass(slots=True)
-class SurfaceReplay:
-    """What became of the captures of a surface. `fields` counts records by the field that
-    differs; a record that came or went counts as `+record` or `-record`.
-    """
-
-    surface: str
-    kinds: Counter[Kind] = field(default_factory=Counter)
-    fields: Counter[str] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
-    examples: list[Example] = field(default_factory=list)
-
-    def to_document(self) -> dict[str, object]:
-        """Plain JSON values."""
-        return {
-            "surface": self.surface,
-            "captures": self.kinds.total(),
-            **{kind: self.kinds[kind] for kind in KINDS},
-            "fields": dict(self.fields.most_common()),
-            "errors": dict(self.errors.most_common()),
-            "examples": [
-                {
-                    "kind": example.kind,
-                    "capture_id": example.capture_id,
-                    "entity_id": example.entity_id,
-                    "what": example.what,
-                }
-                for example in self.examples
-            ],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +148,6 @@ class Replay:
                 # the items of a page are its old capture's, where that had any
                 if name != "raw.capture_items" or outcome.kind == "now_parsed":
                     self._lake.append(name, rows, job_id=capture["job_id"])
-
-
-_PLACE = ("cursor", "search_id", "backtrace")
 
 
 def _kept(capture: Row, body: bytes, place: SearchPlace | None) -> Kept:

@@ -8,9 +8,9 @@ import asyncio
 import random
 import ssl
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Self
@@ -26,14 +26,17 @@ from pipelines.domain.errors import (
     SubstitutionError,
     UnreachableError,
 )
+from pipelines.upstream.asking import Ask, HttpLimits
 from pipelines.upstream.gate import MAX_REDIRECTS, Address, Dialler, check_address
 from pipelines.upstream.manners import Manners
-from pipelines.upstream.memory import NOT_MODIFIED, Known
+from pipelines.upstream.memory import NOT_MODIFIED
 from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.sinks import BodySink, Sink
 from pipelines.upstream.trail import Answer, note_answer, note_request
 from pipelines.upstream.transport import DIAL, PinnedTransport
+
+__all__ = ["USER_AGENT", "Ask", "GuestClient", "HttpLimits"]
 
 USER_AGENT = f"Mozilla/5.0 (compatible; Sametrack/{version('sametrack')}; reads public pages)"
 _HEADERS = {
@@ -48,45 +51,6 @@ _OK = 200
 _VALIDATORS = ("ETag", "Last-Modified", "Cache-Control")
 _ROBOTS_S = 5.0  # nobody waits longer for a file that is only kept
 _SERVER_FAULT = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpLimits:
-    """Times in seconds. `attempts` counts the first try; the waits between them grow with jitter,
-    and while one process waits nobody asks that host.
-    """
-
-    connect_s: float = 5.0
-    read_s: float = 10.0
-    total_s: float = 20.0
-    media_total_s: float = 60.0
-    body_bytes: int = 4 * 1024 * 1024
-    media_bytes: int = 64 * 1024 * 1024
-    attempts: int = 3
-    wait_initial_s: float = 0.3
-    wait_max_s: float = 3.0
-    wait_jitter_s: float = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """One question. `ends_at` says of a redirect's target that the redirect is the answer; `known`
-    is what was answered before, where the server offered to be asked about it.
-    """
-
-    surface: str
-    url: str
-    allowed: tuple[str, ...]
-    params: Mapping[str, str] = field(default_factory=dict)
-    ends_at: Callable[[str], bool] = lambda _location: False
-    total_s: float | None = None
-    attempts: int | None = None
-    known: Known | None = None
-
-    @property
-    def address(self) -> str:
-        """The address with its parameters."""
-        return str(httpx2.URL(self.url, params=dict(self.params))) if self.params else self.url
 
 
 class GuestClient:

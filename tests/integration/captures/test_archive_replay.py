@@ -14,7 +14,8 @@ from api.cli.main import app
 from pipelines.captures.attempts import Attempt
 from pipelines.captures.batch import Batch
 from pipelines.captures.observed import Question, to_observed
-from pipelines.captures.replay import Replay, SurfaceReplay
+from pipelines.captures.replay import Replay
+from pipelines.captures.replay_report import SurfaceReplay
 from pipelines.domain.errors import StructureChangedError
 from pipelines.domain.records import UnavailableVideo
 from pipelines.upstream.profiles import load_profile

@@ -1,0 +1,55 @@
+"""What reading the archive again has shown, by surface: counts, fields, examples."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal[
+    "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read"
+]
+KINDS: tuple[Kind, ...] = (
+    "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read",
+)  # fmt: skip
+NEWS = frozenset[Kind]({"changed", "new_error", "now_parsed", "other_refusal"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One capture that would be read otherwise, and how."""
+
+    kind: Kind
+    capture_id: str
+    entity_id: str
+    what: str
+
+
+@dataclass(slots=True)
+class SurfaceReplay:
+    """What became of the captures of a surface. `fields` counts records by the field that
+    differs; a record that came or went counts as `+record` or `-record`.
+    """
+
+    surface: str
+    kinds: Counter[Kind] = field(default_factory=Counter)
+    fields: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    examples: list[Example] = field(default_factory=list)
+
+    def to_document(self) -> dict[str, object]:
+        """Plain JSON values."""
+        return {
+            "surface": self.surface,
+            "captures": self.kinds.total(),
+            **{kind: self.kinds[kind] for kind in KINDS},
+            "fields": dict(self.fields.most_common()),
+            "errors": dict(self.errors.most_common()),
+            "examples": [
+                {
+                    "kind": example.kind,
+                    "capture_id": example.capture_id,
+                    "entity_id": example.entity_id,
+                    "what": example.what,
+                }
+                for example in self.examples
+            ],
+        }
