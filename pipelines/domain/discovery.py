@@ -4,7 +4,7 @@ Layer 1: first-screen works of the authors of the track. Layer 2: those whose te
 song, under other music ids, confirmed or rejected by listening. Reading is `scan/discover.py`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -106,26 +106,23 @@ def to_discovered(document: Document, entry: Confirmed, *, viral_threshold: int)
     }
 
 
-def layer_counts(
-    outcomes: Mapping[str, tuple[str, str | None]], named: Collection[str], *, seen: int, own: int
-) -> Document:
+def layer_counts(outcomes: Sequence[str], *, naming: int, seen: int, own: int) -> Document:
     """What each layer saw and what became of it.
 
     Args:
-        outcomes: Outcome and reason per candidate.
-        named: Candidates whose text names the song.
+        outcomes: What became of each candidate.
+        naming: Candidates whose text names the song.
         seen: Works on the first screens of the seed authors.
         own: Candidates under the track's own music id.
     """
-    ended = [outcome for outcome, _ in outcomes.values()]
     return {
         "layer1_first_screen_works": seen,
         "layer1_same_music_id": own,
         "layer2_text_candidates": len(outcomes),
-        "layer2_naming_the_song": len(named),
-        "layer2_verified": ended.count("confirmed") - own,
-        "layer2_variants": ended.count("variant"),
-        "layer2_rejected": ended.count("rejected"),
-        "layer2_not_comparable": ended.count("not_comparable"),
-        "unavailable": ended.count("unavailable"),
+        "layer2_naming_the_song": naming,
+        "layer2_verified": outcomes.count("confirmed") - own,
+        "layer2_variants": outcomes.count("variant"),
+        "layer2_rejected": outcomes.count("rejected"),
+        "layer2_not_comparable": outcomes.count("not_comparable"),
+        "unavailable": outcomes.count("unavailable"),
     }

@@ -18,6 +18,7 @@ from pipelines.domain.documents import (
     to_track_document,
 )
 from pipelines.domain.evidence import ALGORITHM, Comparison
+from pipelines.domain.expansion import Confirmed
 from pipelines.domain.pool import Sighting, choose_candidates, choose_others
 from pipelines.domain.ranking import rank_documents
 from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
@@ -82,7 +83,7 @@ def discovered_rows(session: ScanSession) -> list[Row]:
 
 
 def _document(session: ScanSession) -> Document:
-    found, title = session.findings, session.song_title
+    found = session.findings
     confirmed = [found.confirmed[name] for name in found.candidates if name in found.confirmed]
     verified = [
         to_discovered(
@@ -92,11 +93,6 @@ def _document(session: ScanSession) -> Document:
         )
         for entry in confirmed
     ]
-    outcomes = {name: found.outcomes.get(name, ("pooled", None)) for name in found.candidates}
-    seen = {entry.aweme_id for entry in found.sightings if entry.surface == "user_posts"}
-    relations = {
-        name: title_relation(entry.sighting, title) for name, entry in found.candidates.items()
-    }
     return {
         "kind": session.job.kind,
         "music_id": session.music_id,
@@ -105,17 +101,9 @@ def _document(session: ScanSession) -> Document:
             {"rank": rank, **document}
             for rank, document in enumerate(rank_documents(verified, sort_by="hot_score"), 1)
         ],
-        "candidates": [
-            _candidate(session, entry.sighting, relations[name])
-            for name, entry in found.candidates.items()
-        ],
+        "candidates": [_candidate(session, entry.sighting) for entry in found.candidates.values()],
         "reference_works": [entry.video.aweme_id for entry in found.references],
-        "layer_counts": layer_counts(
-            outcomes,
-            [name for name, relation in relations.items() if relation != "none"],
-            seen=len(seen),
-            own=sum(entry.link_type == "exact_music_id" for entry in confirmed),
-        ),
+        "layer_counts": _layer_counts(session, confirmed),
         "coverage": coverage_document(session),
         "coverage_complete": False,
         "algorithm": ALGORITHM,
@@ -127,7 +115,20 @@ def _document(session: ScanSession) -> Document:
     }
 
 
-def _candidate(session: ScanSession, seen: Sighting, relation: str) -> dict[str, Any]:
+def _layer_counts(session: ScanSession, confirmed: list[Confirmed]) -> Document:
+    found, title = session.findings, session.song_title
+    relations = [title_relation(entry.sighting, title) for entry in found.candidates.values()]
+    outcomes = [found.outcomes.get(name, ("pooled", None))[0] for name in found.candidates]
+    screens = {entry.aweme_id for entry in found.sightings if entry.surface == "user_posts"}
+    return layer_counts(
+        outcomes,
+        naming=sum(relation != "none" for relation in relations),
+        seen=len(screens),
+        own=sum(entry.link_type == "exact_music_id" for entry in confirmed),
+    )
+
+
+def _candidate(session: ScanSession, seen: Sighting) -> dict[str, Any]:
     found, name = session.findings, seen.aweme_id
     verdict, reason = found.outcomes.get(name, ("pooled", None))
     comparison = _heard(session, name)
@@ -140,7 +141,7 @@ def _candidate(session: ScanSession, seen: Sighting, relation: str) -> dict[str,
         "music": {"id_str": sound.music_id, "title": sound.title, "author": sound.author}
         if sound
         else None,
-        "title_relation": relation,
+        "title_relation": title_relation(seen, session.song_title),
         "verdict": verdict,
         "reason": reason,
         "evidence": to_evidence_document(comparison) if comparison else None,

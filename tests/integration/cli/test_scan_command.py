@@ -27,6 +27,7 @@ JOB = {
     "cancel_requested": False,
 }
 RESULT = {
+    "keyword": None,
     "music_id": "7361729694329545668",
     "music": {"title": "\x1b[2Jowned [red]x[/]", "author": None},
     "aweme_list": [],
