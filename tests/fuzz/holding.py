@@ -149,11 +149,12 @@ def _plain_values(record: object) -> Iterator[tuple[str, object]]:
 def _hold_counts(video: Video, document: Any) -> None:
     """Every count of a work is one that the document shows beside the work's id."""
     shown = [
-        container["statistics"]
+        container[statistics]
         for container, key in places({"": document})
         if str(key).removesuffix(DUPLICATE) == "aweme_id" and str(container[key]) == video.aweme_id
-        and isinstance(container.get("statistics"), dict)
-    ]  # fmt: skip
+        for statistics in ("statistics", f"statistics{DUPLICATE}")
+        if isinstance(container.get(statistics), dict)
+    ]
     for name in COUNTS:
         value = getattr(video.statistics, name)
         if value is not None and value not in {_number(one, name) for one in shown}:
