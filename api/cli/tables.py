@@ -55,6 +55,7 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
         asked = f"{result['requested_count']:,} were asked for"
         console.print(f"[dim]{asked}; nothing is repeated or invented to fill the list[/]")
     print_variants(console, result["variants"]["aweme_list"])
+    print_search(console, result["search_related"])
     print_ledger(console, result["coverage"])
 
 
@@ -72,6 +73,17 @@ def print_by_name(console: Console, result: Document, *, rows: int) -> None:
     )
     print_related(console, related["aweme_list"][:rows])
     print_ledger(console, result["coverage"])
+
+
+def print_search(console: Console, related: Mapping[str, Any]) -> None:
+    """What the search showed beside the ranking, in one line."""
+    if related["returned_count"]:
+        console.print(
+            f"Related by search, by words alone: "
+            f"{wording.counted(related['returned_count'], 'work')}, "
+            f"{related['high_relevance_count']:,} of high relevance, "
+            f"{related['visible_ranking_overlap_count']:,} of them in the ranking above"
+        )
 
 
 def print_related(console: Console, videos: list[Document]) -> None:

@@ -41,6 +41,7 @@ def render_report(
     return _environment().get_template("report.html.j2").render(
         job=job,
         result=result,
+        heading=_heading(result),
         judgement=judgement,
         pairs=pairs or GatheredPairs(),
         parameters=_parameters(job.get("parameters") or {}),
@@ -80,6 +81,12 @@ def _environment() -> Environment:
 def _style() -> str:
     source, _, _ = _environment().loader.get_source(_environment(), "report.css")  # type: ignore[union-attr]  # set above
     return source
+
+
+def _heading(result: Mapping[str, Any]) -> str:
+    """The track's title, its id where it has none, or the name that was searched."""
+    music = result["music"] or {}
+    return str(result["keyword"] or music.get("title") or result["music_id"])
 
 
 def _heard_pairs(videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

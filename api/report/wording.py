@@ -73,6 +73,10 @@ LINKS: Mapping[str, Words] = {
     "verified_music_id_graph": Words("music id heard", "音乐 ID 已核验"),
 }
 
+BY_NAME = Words(
+    "Searched by name: related by public words, nothing is confirmed.",
+    "按名称搜索: 仅按公开文字关联, 不做同款核验。",
+)
 RELEVANCE: Mapping[str, Words] = {
     "exact_title": Words("names the song", "标题直接命中"),
     "music_id_corroborated": Words("uses a verified sound", "同款音乐链佐证"),

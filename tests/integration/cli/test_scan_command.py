@@ -39,6 +39,7 @@ RESULT = {
     "count_satisfied": False,
     "variants": {"count": 0, "aweme_list": []},
     "coverage": {"sources": [], "not_reached": [], "unseen_estimate": None},
+    "search_related": {"returned_count": 0},
     "is_demo_data": True,
 }
 
