@@ -78,7 +78,7 @@ bench-truth: env ## ten drawn worlds: precision and recall against their truth
 	@$(BIN)/python -m tests.bench.truth
 
 bench-audio: env ## how well the ear hears and what it costs; writes docs/accuracy.md
-	@$(BIN)/python -m tests.bench.accuracy
+	@$(ONE_THREAD) $(BIN)/python -m tests.bench.accuracy
 
 bench-versions: env ## the same sounds, judged by Python 3.13 too: are all verdicts equal?
 	@$(BIN)/python -m tests.bench.accuracy.versions

@@ -50,7 +50,8 @@ def main() -> None:
         document |= _accuracy(tracks, hearing, cache, options, began)
         kept.write_text(json.dumps(document, indent=1))  # the timing may be broken off
     if options.only in {None, "timing"} and not options.quick:
-        document["timing"] = measure_timing(tracks, hearing, heard_clips=options.heard_clips)
+        timing = measure_timing(tracks, hearing, heard_clips=options.heard_clips)
+        document["timing"] = document.get("timing", {}) | timing
         _say("timing is taken", began)
     kept.write_text(json.dumps(document, indent=1))
     for table in console_tables(document):
@@ -69,7 +70,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--unrelated", type=int, default=20_000, help="0 keeps the last")
     parser.add_argument("--searched", type=int, default=3_000)
-    parser.add_argument("--heard-clips", type=int, default=2_000, help="for the memory figure")
+    parser.add_argument(
+        "--heard-clips", type=int, default=2_000, help="for the memory figure; 0 keeps the last"
+    )
     parser.add_argument("--sample", type=int, default=250, help="pairs for plain librosa")
     parser.add_argument("--no-anchors", action="store_true", help="only our own ear")
     return parser.parse_args()
