@@ -1,22 +1,25 @@
-"""Scans in the orchestrator's own deployment: submitted to its web server, run where it launches.
+"""Scans in the orchestrator's own deployment: put into its queue, run where its daemon launches.
 
 What needs no run (a stored result, a twin) is found here, as the warm processes do. The run
 itself says that it is alive and writes its own end (`remote_scan`).
 """
 
+import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
-import httpx2
-import stamina
 from dagster import DagsterInstance, DagsterRunStatus
+from dagster._core.code_pointer import ModuleCodePointer
+from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
 from pipelines.attempts import Outcome, ScanEnd, attempt
-from pipelines.definitions import LOCATION
+from pipelines.definitions import LOCATION, build_definitions
 from pipelines.domain.errors import WorkerUnavailableError
-from pipelines.domain.jobs import Job
+from pipelines.domain.jobs import KINDS, Job
 from pipelines.launching import ORIGIN_TAG
 from pipelines.partitions import partition_key, tracks
 from pipelines.runs import QUIET, open_instance
@@ -25,19 +28,13 @@ from pipelines.settings import Settings
 
 LOOK_EVERY_S = 0.5
 PATIENCE_S = 60.0
-TIMEOUT_S = 60.0
-LAUNCH = """
-mutation Launch($params: ExecutionParams!) {
-  launchRun(executionParams: $params) {
-    __typename
-    ... on LaunchRunSuccess { run { runId } }
-    ... on PythonError { message }
-    ... on InvalidSubsetError { message }
-    ... on PipelineNotFoundError { message }
-    ... on RunConfigValidationInvalid { errors { message } }
-  }
-}
-"""
+QUEUE_DAEMON = "QUEUED_RUN_COORDINATOR"
+DAEMON_LOST_AFTER_S = 120.0  # it says that it is alive every 30 s
+REPOSITORY = "__repository__"
+_CODE = RepositoryPythonOrigin(
+    sys.executable,
+    ModuleCodePointer("pipelines.definitions", "defs", str(Path(__file__).parents[1])),
+)
 _NOT_BEGUN = (
     DagsterRunStatus.NOT_STARTED,
     DagsterRunStatus.QUEUED,
@@ -94,7 +91,7 @@ _ENDED = (DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.C
 
 
 class RemoteRuns:
-    """Hands scans to the orchestrator at `settings.dagster_url`."""
+    """Hands scans to the orchestrator: both share its storage, its daemon takes them from there."""
 
     outlive_worker = True
 
@@ -102,6 +99,8 @@ class RemoteRuns:
         self._stack = ExitStack()
         self._runtime: Runtime = open_runtime(settings, self._stack)
         self._instance = self._stack.enter_context(open_instance(self._runtime.home))
+        definitions = build_definitions()
+        self._jobs = {kind: definitions.resolve_job_def(kind) for kind in KINDS}
         self._threads = ThreadPoolExecutor(settings.worker_runs, thread_name_prefix="prepare")
 
     def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> RemoteEnding:
@@ -115,55 +114,44 @@ class RemoteRuns:
         self._stack.close()
 
     def _submit(self, job: Job, music_id: str) -> Outcome | None:
-        """Submit the run of a job under the job's own id; it writes its end itself.
+        """Queue the run of a job under the job's own id; the run writes its end itself.
 
         Raises:
-            WorkerUnavailableError: The orchestrator does not take it.
+            WorkerUnavailableError: No daemon is there to launch it.
         """
+        check_daemon(self._instance)
         partition = partition_key(job.kind, music_id or job.target)
         self._instance.add_dynamic_partitions(str(tracks.name), [partition])
-        params: dict[str, object] = {
-            "selector": {
-                "repositoryLocationName": LOCATION,
-                "repositoryName": "__repository__",
-                "jobName": job.kind,
-            },
-            "runConfigData": QUIET,
-            "executionMetadata": {
-                "runId": job.job_id,
-                "tags": [
-                    {"key": "dagster/partition", "value": partition},
-                    {"key": ORIGIN_TAG, "value": job.origin},
-                ],
-            },
-        }
-        launch_run(self._runtime.settings.dagster_url, params)
+        location = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), REPOSITORY)
+        run = self._instance.create_run_for_job(
+            self._jobs[job.kind],
+            run_id=job.job_id,
+            run_config=QUIET,
+            tags={"dagster/partition": partition, ORIGIN_TAG: job.origin},
+            remote_job_origin=location.get_job_origin(job.kind),
+            job_code_origin=JobPythonOrigin(job.kind, _CODE),
+        )
+        self._instance.submit_run(run.run_id, workspace=None)  # type: ignore[arg-type]  # the queue needs none
         return None
 
 
-def launch_run(url: str, params: dict[str, object]) -> None:
-    """Ask the orchestrator's web server to launch a run.
+def check_daemon(instance: DagsterInstance) -> None:
+    """Make sure that somebody takes runs off the orchestrator's queue.
 
     Raises:
-        WorkerUnavailableError: It cannot be reached, or refuses.
+        WorkerUnavailableError: Nobody has said so lately, even after some patience.
     """
-    body: dict[str, object] = {"query": LAUNCH, "variables": {"params": params}}
-    try:
-        answer = _post(f"{url.rstrip('/')}/graphql", body)
-        launched = answer.json()["data"]["launchRun"]
-    except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
-        raise WorkerUnavailableError(
-            f"The orchestrator does not answer ({type(error).__name__})",
-            hint="Start it (`sametrack up`), or correct DAGSTER_URL, then ask again",
-        ) from error
-    if launched["__typename"] != "LaunchRunSuccess":
-        raise WorkerUnavailableError(
-            f"The orchestrator refused the run ({launched['__typename']})",
-            hint="Look at its code location in the orchestrator's UI, then ask again",
-        )
+    until = time.monotonic() + PATIENCE_S
+    while not _is_daemon_alive(instance):
+        if time.monotonic() >= until:
+            raise WorkerUnavailableError(
+                "The orchestrator's daemon, which launches runs, is not there",
+                hint="Start it (`sametrack up` does), or set RUNS=local, then ask again",
+            )
+        time.sleep(LOOK_EVERY_S)
 
 
-@stamina.retry(on=httpx2.TransportError, attempts=None, timeout=PATIENCE_S, wait_max=2.0)
-def _post(url: str, body: dict[str, object]) -> httpx2.Response:
-    """Patient, because `sametrack up` starts worker and web server at the same moment."""
-    return httpx2.post(url, json=body, timeout=TIMEOUT_S).raise_for_status()
+def _is_daemon_alive(instance: DagsterInstance) -> bool:
+    """Patient, because `sametrack up` starts worker and daemon at the same moment."""
+    beat = instance.get_daemon_heartbeats().get(QUEUE_DAEMON)
+    return beat is not None and time.time() - beat.timestamp < DAEMON_LOST_AFTER_S

@@ -40,7 +40,6 @@ class Settings(BaseSettings):
     excerpts_max_mb: int = Field(200, ge=0, description="size of kept excerpts; 0 keeps none")
     excerpt_retention_days: int = Field(180, ge=1, description="days an excerpt is kept")
     runs: Literal["local", "remote"] = Field("local", description="who executes scans")
-    dagster_url: str = Field("http://127.0.0.1:8781", description="web server that `remote` asks")
     worker_runs: int = Field(2, ge=1, le=64, description="scans that run at the same time")
     listening_workers: int = Field(2, ge=1, le=64, description="child processes that decode sound")
     heartbeat_s: float = Field(2.0, gt=0, description="how often a worker says that it is alive")

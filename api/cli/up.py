@@ -190,7 +190,6 @@ def _program(plan: Plan, name: str, command: list[str]) -> Program:
     env = {
         "PROFILE": plan.profile,
         "DAGSTER_HOME": str(PROJECT),
-        "DAGSTER_URL": f"http://127.0.0.1:{plan.dagster_port}",
         "SAMETRACK_DAGSTER_DIR": str(plan.dagster_dir),
         "PYTHONUNBUFFERED": "1",
         "SAMETRACK_TRACE": "1",

@@ -20,6 +20,7 @@ from rich.table import Table
 
 from tests.bench.audio import measure_audio
 from tests.bench.parsers import measure_parsers
+from tests.bench.polls import measure_polls
 from tests.bench.stores import measure_stores
 from tests.stage import Stage, open_stage, wait_for
 
@@ -41,6 +42,7 @@ def main() -> None:
             *measure_audio(),
             *measure_parsers(),
             *_scans(Path(folder) / "stage", cache, options),
+            *measure_polls(Path(folder) / "polls", cache),
         ):
             table.add_row(*figure)
             console.print(*figure, sep="   ")

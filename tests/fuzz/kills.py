@@ -105,7 +105,9 @@ class Hunt:
         """Kill one process without a word, and start again what nobody else would."""
         assert self.stage.worker is not None
         worker = psutil.Process(self.stage.worker.process.pid)
-        scans = [one for one in worker.children() if "spawn_main" in " ".join(one.cmdline())]
+        scans: list[psutil.Process] = []
+        while not scans:  # the one killed before may not have its successor yet
+            scans = [one for one in worker.children() if "spawn_main" in " ".join(one.cmdline())]
         listeners = [child for scan in scans for child in scan.children()]
         if victim == "worker":
             below = worker.children(recursive=True)

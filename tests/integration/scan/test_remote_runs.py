@@ -1,25 +1,21 @@
 """Scans that the orchestrator launches itself: code server, web server, daemon and worker."""
 
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dagster import DagsterRunStatus
 
-from api.cli.processes import Program, find_port, is_listening, sametrack
+from api.cli.processes import Program, find_port, is_listening
 from api.cli.up import Plan, services
-from pipelines.domain.errors import WorkerUnavailableError
-from pipelines.remote_runs import launch_run
 from tests.stage import Stage
 
 WORKSPACE = "load_from:\n  - grpc_server:\n      socket: {}\n      location_name: sametrack\n"
 PARTS = ("code-server", "daemon", "dagster-ui")
 
 
-def start_orchestrator(stage: Stage, folder: Path) -> str:
-    """What `sametrack up` starts besides service and worker; returns its address."""
+def start_orchestrator(stage: Stage, folder: Path) -> None:
+    """What `sametrack up` starts besides service and worker."""
     plan = Plan(
         profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
         dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, logs=folder / "logs",
@@ -36,9 +32,8 @@ def start_orchestrator(stage: Stage, folder: Path) -> str:
             stage.household.start(
                 Program(name=program.name, command=program.command, log=program.log, env=env)
             )
-    stage.wait(plan.socket.exists)
+            stage.wait(plan.socket.exists)  # the code server comes first
     stage.wait(lambda: is_listening(plan.dagster_port))
-    return f"http://127.0.0.1:{plan.dagster_port}"
 
 
 @pytest.mark.slow
@@ -46,8 +41,8 @@ def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
     stage: Stage, tmp_path: Path
 ) -> None:
     stage.start_platform(seed=5, size=0.1)
-    url = start_orchestrator(stage, tmp_path)
-    stage.start_worker(RUNS="remote", DAGSTER_URL=url, WORKER_LOST_AFTER_S="60")
+    start_orchestrator(stage, tmp_path)
+    stage.start_worker(RUNS="remote", WORKER_RUNS="2", WORKER_LOST_AFTER_S="60")
     track = stage.world("/_world/tracks")["tracks"][0]
     job_id = stage.ask(track["prose"], candidate_limit=15)
     twin_id = stage.ask(track["share_link"], candidate_limit=15)
@@ -68,15 +63,3 @@ def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
 def _ended(instance: Any, *job_ids: str) -> bool:
     runs = [instance.get_run_by_id(job_id) for job_id in job_ids]
     return all(run.is_finished for run in runs if run is not None)
-
-
-def test_an_orchestrator_that_says_something_else_is_named(tmp_path: Path) -> None:
-    port = find_port()
-    command = [*sametrack("serve"), "--port", str(port)]
-    env = {**os.environ, "PROFILE": "sandbox", "DATA_HOME": str(tmp_path)}
-    with subprocess.Popen(command, env=env, cwd=tmp_path, stderr=subprocess.DEVNULL) as other:
-        while not is_listening(port):
-            assert other.poll() is None
-        with pytest.raises(WorkerUnavailableError, match="does not answer"):
-            launch_run(f"http://127.0.0.1:{port}", {})
-        other.terminate()
