@@ -51,6 +51,7 @@ def test_a_scan_confirms_what_carries_the_recording_and_nothing_else(
     _the_first_accounts_have_profiles(document)
     _the_union_of_all_runs_is_this_run(document)
     _what_the_search_showed_is_listed_by_itself(document, confirmed)
+    _the_ledger_is_what_the_platform_counted(stage, document)
 
 
 def _variants_are_heard_at_their_own_speed(
@@ -154,3 +155,11 @@ def _what_the_search_showed_is_listed_by_itself(
     assert corroborated & confirmed
     words_alone = {video["aweme_id"] for video in related["aweme_list"]} - confirmed
     assert words_alone
+
+
+def _the_ledger_is_what_the_platform_counted(stage: Stage, document: dict[str, Any]) -> None:
+    """Beside the scan itself, the link was resolved and each host's robots.txt was read."""
+    log = stage.world("/_world/access-log/summary")
+    around = sum(log["surfaces"].get(name, 0) for name in ("short_link", "robots"))
+    booked = sum(source["requests"] for source in document["coverage"]["sources"])
+    assert booked == log["requests"] - around
