@@ -1,4 +1,7 @@
-"""What routes ask for: the desk, readiness. Set once on the application by `create_app`."""
+"""What routes ask for: the desk, readiness. Set once on the application by `create_app`.
+
+All of them are coroutines although none waits: the framework would send each to a thread.
+"""
 
 from collections import Counter
 from typing import Annotated
@@ -16,26 +19,26 @@ from pipelines.desk import ScanDesk
 from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
 
 
-def _desk(request: Request) -> ScanDesk:
+async def _desk(request: Request) -> ScanDesk:
     desk: ScanDesk | None = request.app.state.desk
     if desk is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
     return desk
 
 
-def _evidence(request: Request) -> EvidenceDesk:
+async def _evidence(request: Request) -> EvidenceDesk:
     desk: EvidenceDesk | None = request.app.state.evidence
     if desk is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
     return desk
 
 
-def _readiness(request: Request) -> Readiness:
+async def _readiness(request: Request) -> Readiness:
     readiness: Readiness = request.app.state.readiness
     return readiness
 
 
-def no_query(request: Request) -> None:
+async def no_query(request: Request) -> None:
     """Refuse any query parameter, for operations that have none.
 
     Raises:
@@ -48,7 +51,7 @@ def no_query(request: Request) -> None:
         )
 
 
-def no_repeats(request: Request) -> None:
+async def no_repeats(request: Request) -> None:
     """Refuse a parameter that stands twice: the framework would take the last in silence.
 
     Raises:
@@ -60,22 +63,22 @@ def no_repeats(request: Request) -> None:
         raise InvalidParameterError(f"{quoted(twice[0])} is given more than once")
 
 
-def _answers(request: Request) -> JobAnswers:
+async def _answers(request: Request) -> JobAnswers:
     answers: JobAnswers = request.app.state.answers
     return answers
 
 
-def _feed(request: Request) -> JobFeed:
+async def _feed(request: Request) -> JobFeed:
     feed: JobFeed = request.app.state.feed
     return feed
 
 
-def _patience(request: Request) -> float:
+async def _patience(request: Request) -> float:
     patience_s: float = request.app.state.sync_job_timeout
     return patience_s
 
 
-def _annotations(request: Request) -> AnnotationDesk:
+async def _annotations(request: Request) -> AnnotationDesk:
     desk: AnnotationDesk | None = request.app.state.annotations
     if desk is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")

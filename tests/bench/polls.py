@@ -29,6 +29,10 @@ def measure_polls(root: Path, cache: Path, *, rate: int = 200, seconds: float = 
     """Poll latency while two scans run, then how long a cancel takes."""
     root.mkdir(parents=True, exist_ok=True)
     with open_stage(root, cache) as stage:
+        stage.settings = {
+            "WORKER_LOST_AFTER_S": "60",
+            "HEARTBEAT_S": "2",
+        }  # a bench is no test of that
         stage.start_platform(seed=SEED, size=SIZE, latency_ms=SLOW_MS)
         stage.start_worker(WORKER_RUNS="2")
         api = stage.start_api()
@@ -67,7 +71,8 @@ async def _poll(base_url: str, job_ids: list[str], *, rate: int, seconds: float)
 def _cancel(stage: Stage, api: httpx2.Client, job_id: str) -> float:
     began = time.monotonic()
     api.delete(f"{JOBS}/{job_id}").raise_for_status()
-    assert stage.ended(job_id).status in {"cancelled", "completed"}
+    job = stage.ended(job_id)
+    assert job.status in {"cancelled", "completed"}, job.error
     return time.monotonic() - began
 
 
