@@ -30,10 +30,11 @@ from hypothesis.stateful import (
 )
 
 from pipelines.attempts import ScanEnd
-from pipelines.desk import Results, ScanDesk, World
+from pipelines.desk import ScanDesk, World
 from pipelines.domain.errors import JobNotFoundError, WarehouseUnavailableError
 from pipelines.domain.jobs import FINAL, Job, Progress, may_move
 from pipelines.domain.parameters import ScanParameters
+from pipelines.kept_results import Results
 from pipelines.launching import ORIGIN_TAG
 from pipelines.settings import Settings
 from pipelines.worker import Worker

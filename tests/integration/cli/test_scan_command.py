@@ -26,7 +26,7 @@ JOB = {
     "error": None,
     "cancel_requested": False,
 }
-RESULT = {
+RESULT: dict[str, Any] = {
     "keyword": None,
     "music_id": "7361729694329545668",
     "music": {"title": "\x1b[2Jowned [red]x[/]", "author": None},
