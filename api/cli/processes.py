@@ -175,6 +175,11 @@ class Household:
             self._children.remove(child)
             self._tell(f"-{child.process.pid}")
 
+    @property
+    def children(self) -> list[Child]:
+        """Those that were started and not stopped."""
+        return list(self._children)
+
     def held(self) -> AbstractContextManager[None]:
         """Let a block finish before a stop signal raises."""
         return self._signals.held()

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.audio import measure_audio
+from tests.bench.large import measure_ranking
 from tests.bench.parsers import measure_parsers
 from tests.bench.polls import measure_polls
 from tests.bench.stores import measure_stores
@@ -41,6 +42,7 @@ def main() -> None:
             *measure_stores(Path(folder) / "stores"),
             *measure_audio(),
             *measure_parsers(),
+            *measure_ranking(),
             *_scans(Path(folder) / "stage", cache, options),
             *measure_polls(Path(folder) / "polls", cache),
         ):
