@@ -3,25 +3,31 @@
 import multiprocessing
 import time
 
+import structlog
 from pebble import ProcessFuture, ProcessPool
 
 from pipelines.attempts import ScanEnd
 from pipelines.runs import run_scan, warm
 from pipelines.settings import Settings
 
+log = structlog.get_logger(__name__)
+
 
 class LocalEnding:
     """A scan in a process of the pool."""
 
-    def __init__(self, future: ProcessFuture[ScanEnd]) -> None:
+    def __init__(self, future: ProcessFuture[ScanEnd], pool: ProcessPool) -> None:
         self._future = future
+        self._pool = pool
 
     def done(self) -> bool:
-        """True when its process is free again, or gone."""
-        return bool(self._future.done())
+        """True when its process is free again or gone, or its whole pool is."""
+        return bool(self._future.done()) or not self._pool.active
 
     def result(self) -> ScanEnd:
         """What came of it; raises what ended its process."""
+        if not self._future.done():
+            raise RuntimeError("the pool of scan processes broke")
         return self._future.result()
 
     def abandon(self) -> None:
@@ -39,23 +45,34 @@ class LocalRuns:
     outlive_worker = False
 
     def __init__(self, settings: Settings) -> None:
-        self._pool = ProcessPool(
-            max_workers=settings.worker_runs,
-            initializer=warm,
-            initargs=(settings,),
-            context=multiprocessing.get_context("spawn"),
-        )
-        for _ in range(settings.worker_runs):
-            self._pool.schedule(_warm_up)
+        self._settings = settings
+        self._pool = _build_pool(settings)
 
     def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> LocalEnding:
-        """Start a scan in a free process."""
-        return LocalEnding(self._pool.schedule(run_scan, args=[job_id, waited_for]))
+        """Start a scan in a free process; in a new pool where a killed process broke the old."""
+        if not self._pool.active:
+            log.error("the pool of scan processes broke; a new one is made")
+            self.close()
+            self._pool = _build_pool(self._settings)
+        future = self._pool.schedule(run_scan, args=[job_id, waited_for])
+        return LocalEnding(future, self._pool)
 
     def close(self) -> None:
         """End all processes now."""
         self._pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
         self._pool.join()
+
+
+def _build_pool(settings: Settings) -> ProcessPool:
+    pool = ProcessPool(
+        max_workers=settings.worker_runs,
+        initializer=warm,
+        initargs=(settings,),
+        context=multiprocessing.get_context("spawn"),
+    )
+    for _ in range(settings.worker_runs):
+        pool.schedule(_warm_up)
+    return pool
 
 
 def _warm_up() -> None:

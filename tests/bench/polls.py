@@ -23,6 +23,7 @@ type Figure = tuple[str, str, str]
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 SEED, SIZE = 7, 0.3
 SLOW_MS = 300
+LINES = 20
 
 
 def measure_polls(root: Path, cache: Path, *, rate: int = 200, seconds: float = 15) -> list[Figure]:
@@ -40,7 +41,7 @@ def measure_polls(root: Path, cache: Path, *, rate: int = 200, seconds: float = 
         ids = [stage.ask(music_id, music_id=music_id) for music_id in tracks[:2]]
         for job_id in ids:
             _wait(stage, job_id, lambda job: job.progress.detail_checked_count > 0)
-        times = asyncio.run(_poll(str(api.base_url), ids, rate=rate, seconds=seconds))
+        times = asyncio.run(_poll(api.base_url.port or 80, ids, rate=rate, seconds=seconds))
         cancels = [_cancel(stage, api, job_id) for job_id in ids]
         heard = _cancel_while_listening(stage, api, tracks[2])
     return [
@@ -50,21 +51,43 @@ def measure_polls(root: Path, cache: Path, *, rate: int = 200, seconds: float = 
     ]
 
 
-async def _poll(base_url: str, job_ids: list[str], *, rate: int, seconds: float) -> list[float]:
-    times: list[float] = []
+class Line:
+    """One kept connection. A whole client library would cost more than the service it measures."""
 
-    async def one(client: httpx2.AsyncClient, number: int) -> None:
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+
+    async def open(self, port: int) -> None:
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", port)
+
+    async def get(self, path: str) -> float:
+        """Seconds until the whole answer is there; waiting for one's turn counts."""
         began = time.perf_counter()
-        answer = await client.get(f"{JOBS}/{job_ids[number % len(job_ids)]}")
-        times.append(time.perf_counter() - began)
-        assert answer.status_code == 200, answer.text
+        async with self._turn:
+            self._writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200"), head
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            await self._reader.readexactly(int(length))
+        return time.perf_counter() - began
 
-    async with httpx2.AsyncClient(base_url=base_url, timeout=30) as client:
-        began, asked = time.perf_counter(), []
-        for number in range(int(rate * seconds)):
-            await asyncio.sleep(max(0.0, began + number / rate - time.perf_counter()))
-            asked.append(asyncio.create_task(one(client, number)))
-        await asyncio.gather(*asked)
+    async def close(self) -> None:
+        self._writer.close()
+        await self._writer.wait_closed()
+
+
+async def _poll(port: int, job_ids: list[str], *, rate: int, seconds: float) -> list[float]:
+    lines = [Line() for _ in range(LINES)]
+    for line in lines:
+        await line.open(port)
+    began, asked = time.perf_counter(), []
+    for number in range(int(rate * seconds)):
+        await asyncio.sleep(max(0.0, began + number / rate - time.perf_counter()))
+        path = f"{JOBS}/{job_ids[number % len(job_ids)]}"
+        asked.append(asyncio.create_task(lines[number % LINES].get(path)))
+    times = await asyncio.gather(*asked)
+    for line in lines:
+        await line.close()
     return times
 
 
