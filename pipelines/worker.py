@@ -234,6 +234,7 @@ def run_worker(settings: Settings) -> int:
         while not stop.wait(CLAIM_EVERY_S):
             worker.step()
         worker.fail_all("The worker was stopped")
+        worker.control.retire(worker.worker_id)
     return 0
 
 

@@ -6,7 +6,7 @@ else into the control store directly. Without a live worker one is started for t
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +14,7 @@ import typer
 from api.cli.desk import HttpDesk, JobDesk
 from api.cli.estimate import estimate_scan
 from api.cli.parameter_options import given_parameters, with_parameter_options
-from api.cli.processes import Household, Program, StopSignals, is_listening, sametrack
+from api.cli.processes import is_listening
 from api.cli.progress import ScanDisplay, follow
 from api.cli.tables import print_result
 from api.cli.terminal import (
@@ -27,8 +27,8 @@ from api.cli.terminal import (
     say,
     show_document_error,
 )
+from api.cli.worker_care import WorkerCare
 from pipelines.domain.documents import Document
-from pipelines.domain.errors import WorkerUnavailableError
 from pipelines.domain.parameters import scan_parameters
 
 SHOWN_ROWS = 30
@@ -77,20 +77,8 @@ def scan(
 
 def _watch(desk: JobDesk, job: Document, *, is_local: bool) -> Document:
     say(f"job [bold]{safe(job['job_id'])}[/]")
-    with (
-        StopSignals() as signals,
-        _worker() if is_local else nullcontext() as worker,
-        ScanDisplay() as display,
-    ):
-
-        def look() -> None:
-            if worker is not None and worker.fallen():
-                raise WorkerUnavailableError(
-                    "The worker started for this scan has ended",
-                    hint="run `sametrack worker` to see what it says",
-                )
-
-        return follow(desk, job, display, look=look, held=(worker or signals).held)
+    with WorkerCare(is_wanted=is_local) as care, ScanDisplay() as display:
+        return follow(desk, job, display, look=care.look, held=care.held)
 
 
 def _show(job: Document, *, as_json: bool) -> int:
@@ -130,21 +118,6 @@ def _desk(api: str | None) -> Iterator[tuple[JobDesk, bool]]:
 
     with open_store_desk(settings) as desk:
         yield desk, True
-
-
-@contextmanager
-def _worker() -> Iterator[Household | None]:
-    """A worker for the duration when none is alive; None when one is."""
-    from api.cli.store_desk import has_live_worker  # noqa: PLC0415 -- as above
-    from pipelines.settings import Settings  # noqa: PLC0415 -- as above
-
-    if has_live_worker(Settings()):
-        yield None
-        return
-    say("[dim]no worker is running: starting one for the duration of this scan[/]")
-    with Household() as household:
-        household.start(Program(name="worker", command=sametrack("worker"), is_quiet=True))
-        yield household
 
 
 def _say_how_much(given: dict[str, object]) -> None:

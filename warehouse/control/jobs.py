@@ -97,6 +97,11 @@ class JobRows:
         with self._database.writing() as connection:
             connection.execute(_heard_of([job_id], self._database.now()))
 
+    def retire(self, worker_id: str) -> None:
+        """Say that a worker has stopped, so that nobody counts on it."""
+        with self._database.writing() as connection:
+            connection.execute(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
+
     def live_workers(self, within_s: float) -> list[str]:
         """Workers heard of within the last `within_s` seconds."""
         since = self._database.now() - within_s

@@ -140,6 +140,8 @@ def test_workers_live_as_long_as_they_are_heard_of(control: ControlStore, clock:
     control.beat("a", [])
     assert control.live_workers(5) == ["a"]
     assert control.live_workers(10) == ["a", "b"]
+    control.retire("a")
+    assert control.live_workers(10) == ["b"]
 
 
 def test_progress_is_kept_while_running_and_frozen_after(control: ControlStore) -> None:
