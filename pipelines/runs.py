@@ -34,6 +34,9 @@ from pipelines.settings import Settings
 from warehouse.home import Home
 
 PARENT_LOOK_EVERY_S = 0.5
+NICENESS = 10
+"""Scans and their listeners give way to the front door: whoever looks at a job on a machine that is
+busy with scans has an answer within milliseconds. On an idle machine it changes nothing."""
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Events are in the orchestrator's own log; the worker's stderr is for people."""
 
@@ -68,6 +71,7 @@ def warm(settings: Settings) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to answer
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Dagster's import makes it a KeyboardInterrupt
     _follow_parent(os.getppid())
+    os.nice(NICENESS)
     runtime = open_runtime(settings, _open)
     slot = ScanSlot()
     definitions = build_definitions(scan=slot)
