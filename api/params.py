@@ -28,7 +28,6 @@ from pydantic_core import PydanticCustomError
 
 from api.annotations import MAX_NOTE_LENGTH, Said
 from api.errors import MissingParameterError
-from pipelines.domain.discovery import DISCOVERY_PARAMETERS, DiscoveryParameters
 from pipelines.domain.errors import InvalidParameterError
 from pipelines.domain.inputs import MAX_INPUT_LENGTH, WHAT_TO_GIVE
 from pipelines.domain.jobs import JobStatus
@@ -41,7 +40,6 @@ from pipelines.domain.parameters import (
     scan_parameters,
 )
 
-DISCOVERY = {parameter.name: parameter for parameter in DISCOVERY_PARAMETERS}
 LARGEST_WHOLE = 2**53 - 1  # the largest whole number that every JSON reader keeps exact
 MAX_KEYWORD_LENGTH = 100
 MAX_BATCH_INPUTS = 10
@@ -192,29 +190,6 @@ class HotVideosQuery(ScanFields, QueryModel):
     def music_input(self) -> str:
         """The one input that was given, whatever it was called."""
         return one_input(music_id=self.music_id, url=self.url)
-
-
-class DiscoveryQuery(QueryModel):
-    """Query of `discover_music_related_videos`."""
-
-    whole_fields: ClassVar[Mapping[str, type]] = {"author_limit": int}
-
-    music_id: InputText | None = Field(None, description=WHAT_TO_GIVE)
-    url: InputText | None = Field(None, description="another name for `music_id`")
-    author_limit: StrictInt = limited("author_limit", DISCOVERY)
-    candidate_limit: StrictInt = limited("candidate_limit", DISCOVERY)
-    match_threshold: StrictFloat = limited("match_threshold", DISCOVERY)
-    verify_audio: StrictBool = limited("verify_audio", DISCOVERY)
-    viral_threshold: StrictInt = limited("viral_threshold", DISCOVERY)
-
-    @property
-    def music_input(self) -> str:
-        """The one input that was given, whatever it was called."""
-        return one_input(music_id=self.music_id, url=self.url)
-
-    def to_parameters(self) -> DiscoveryParameters:
-        """The effective parameters."""
-        return DiscoveryParameters(**{name: getattr(self, name) for name in DISCOVERY})
 
 
 class ScanBody(ScanFields):

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from api.awaiting import wait_for_job
 from api.deps import Desk, Patience, no_repeats
+from api.discovery_params import DiscoveryQuery
 from api.envelope import read, understood
 from api.job_document import to_discovery
-from api.params import DiscoveryQuery
 from api.schemas import DISCOVERY_ANSWERS
 
 router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeats)])
