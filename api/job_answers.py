@@ -4,9 +4,12 @@ A job that has ended never changes, so its document is rendered once and kept; i
 read each time, because a job may expire or be erased.
 """
 
+import asyncio
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+
+from anyio.to_thread import run_sync
 
 from api.envelope import Rendered, render
 from api.job_document import to_job_document
@@ -35,6 +38,32 @@ class JobAnswers:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Rendered] = OrderedDict()
         self._lock = threading.Lock()
+        self._looks: dict[str, asyncio.Future[Shown]] = {}
+
+    async def now(self, desk: ScanDesk, job_id: str) -> Shown:
+        """The job now. Whoever asks while a look is under way shares it, so that a crowd of
+        pollers costs one read and none of them waits for a thread of its own.
+
+        Raises:
+            JobNotFoundError: There is none, or its retention is over.
+            WarehouseUnavailableError: It is completed, but its result cannot be read.
+        """
+        look = self._looks.get(job_id)
+        if look is None:
+            look = asyncio.ensure_future(run_sync(self.of, desk, job_id))
+            self._looks[job_id] = look
+            look.add_done_callback(lambda ended: self._end(job_id, ended))
+        return await asyncio.shield(look)  # who leaves does not end the look of the others
+
+    def forget(self, job_id: str) -> None:
+        """The job was changed: who asks from now on has a look of its own."""
+        self._looks.pop(job_id, None)
+
+    def _end(self, job_id: str, ended: asyncio.Future[Shown]) -> None:
+        if self._looks.get(job_id) is ended:
+            del self._looks[job_id]
+        if not ended.cancelled():
+            ended.exception()  # told to those who wait; nobody may be left
 
     def of(self, desk: ScanDesk, job_id: str) -> Shown:
         """The job now.

@@ -75,7 +75,7 @@ async def music_collection_job(
 ) -> Response:
     """Progress of a job and, once completed, its result. 查询任务进度与结果."""
     understood(request.scope, {"job_id": job_id})
-    shown = await run_sync(answers.of, desk, job_id)
+    shown = await answers.now(desk, job_id)
     return read(request.scope, shown.data, headers=waiting_headers(shown.job))
 
 
@@ -85,10 +85,13 @@ async def music_collection_job(
     response_model=None,
     responses=CANCEL_ANSWERS,
 )
-async def cancel_music_collection_job(request: Request, job_id: JobId, desk: Desk) -> Response:
+async def cancel_music_collection_job(
+    request: Request, job_id: JobId, desk: Desk, answers: Answers
+) -> Response:
     """Ask for the end of a job; one that has ended stays as it is. 请求取消任务."""
     understood(request.scope, {"job_id": job_id})
     before, scan = await run_sync(desk.cancel, job_id)
+    answers.forget(job_id)
     data = to_job_document(scan, is_demo=desk.world.is_demo)
     data["notes"] += [ALREADY_FINISHED] if before in FINAL else []
     return success(request.scope, data)

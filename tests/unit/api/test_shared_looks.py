@@ -1,0 +1,75 @@
+"""Pollers of one job who ask at the same moment share one look."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from api.job_answers import JobAnswers
+from pipelines.domain.errors import JobNotFoundError
+
+
+class SlowDesk:
+    """A desk whose looks wait until they are let go."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.may_answer = threading.Event()
+
+    def job(self, job_id: str) -> Any:
+        self.looks += 1
+        self.may_answer.wait(10)
+        raise JobNotFoundError(f"no job {job_id}")
+
+
+async def ask_together(answers: JobAnswers, desk: Any, ids: list[str]) -> list[object]:
+    asked = [asyncio.ensure_future(answers.now(desk, job_id)) for job_id in ids]
+    await asyncio.sleep(0.05)
+    desk.may_answer.set()
+    return await asyncio.gather(*asked, return_exceptions=True)
+
+
+def test_a_crowd_costs_one_look_and_all_hear_its_answer() -> None:
+    desk = SlowDesk()
+    told = asyncio.run(ask_together(JobAnswers(), desk, ["a"] * 20))
+    assert desk.looks == 1
+    assert [type(one) for one in told] == [JobNotFoundError] * 20
+
+
+def test_other_jobs_have_looks_of_their_own() -> None:
+    desk = SlowDesk()
+    asyncio.run(ask_together(JobAnswers(), desk, ["a", "b", "a"]))
+    assert desk.looks == 2
+
+
+def test_after_a_change_nobody_joins_the_look_before_it() -> None:
+    desk, answers = SlowDesk(), JobAnswers()
+
+    async def change_between() -> None:
+        first = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
+        await asyncio.sleep(0.05)
+        answers.forget("a")
+        second = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
+        await asyncio.sleep(0.05)
+        desk.may_answer.set()
+        await asyncio.gather(first, second, return_exceptions=True)
+
+    asyncio.run(change_between())
+    assert desk.looks == 2
+
+
+def test_who_leaves_does_not_end_the_look_of_the_others() -> None:
+    desk, answers = SlowDesk(), JobAnswers()
+
+    async def leave() -> None:
+        leaving = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
+        staying = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
+        await asyncio.sleep(0.05)
+        leaving.cancel()
+        desk.may_answer.set()
+        with pytest.raises(JobNotFoundError):
+            await staying
+
+    asyncio.run(leave())
+    assert desk.looks == 1
