@@ -175,7 +175,7 @@ def test_candidates_show_what_became_of_them(lake: Lake, engine: Engine) -> None
 
 def comparison(name: str, candidate_id: str, score: float | None) -> dict[str, object]:
     measured = ("segment", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s")
-    more = ("candidate_start_s", "peak_agreement", "speed", "semitones")
+    more = ("candidate_start_s", "peak_agreement", "speed", "semitones", "observation")
     hashes = ("reference_sha256", "candidate_sha256")
     return {
         **dict.fromkeys((*measured, *more, *hashes)),
