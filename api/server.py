@@ -97,10 +97,11 @@ def run_server(settings: ApiSettings) -> None:
     # uvicorn raises the signal again once it has stopped: then end in order, closing the stores.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     feed = JobFeed(limit=settings.event_streams_max)
-    with suppress(KeyboardInterrupt), build_app_from_settings(settings, feed=feed) as app:
-        # What start-up made stays for good: collecting garbage among it would hold up answers.
-        gc.collect()
-        gc.freeze()
+    with (
+        suppress(KeyboardInterrupt),
+        build_app_from_settings(settings, feed=feed) as app,
+        _start_up_kept_apart(),
+    ):
         _Server(
             feed,
             uvicorn.Config(
@@ -114,6 +115,17 @@ def run_server(settings: ApiSettings) -> None:
                 timeout_graceful_shutdown=settings.stop_grace_s,
             ),
         ).run()
+
+
+@contextmanager
+def _start_up_kept_apart() -> Iterator[None]:
+    """What start-up made stays until the end: collecting garbage among it holds up answers."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()  # some libraries complain of what is left when a process ends
 
 
 class _Server(uvicorn.Server):
