@@ -49,7 +49,7 @@ def _settle(runtime: Runtime, job: Job, music_id: str) -> str | None:
     served it. A job that came as a link is known for what it is only now, so the look is taken
     here that the API takes for an id.
     """
-    provider = runtime.settings.music_data_provider
+    provider = runtime.music_provider
     if job.kind == DISCOVERY:
         wanted = DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated at the door
         key = discovery_key(music_id, runtime.world, provider, ALGORITHM, wanted)

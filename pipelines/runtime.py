@@ -12,7 +12,11 @@ from pipelines.captures import Captures, StoredBodies
 from pipelines.domain.worlds import is_demo_world
 from pipelines.settings import Settings
 from pipelines.upstream.profiles import Profile
-from pipelines.upstream.providers import build_music_provider, choose_profile
+from pipelines.upstream.providers import (
+    build_music_provider,
+    choose_profile,
+    music_provider_name,
+)
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.excerpts import ExcerptFolder, open_excerpts
@@ -37,6 +41,11 @@ class Runtime:
     def world(self) -> str:
         """The profile, or the source that brings its own; worlds never mix."""
         return self.home.world
+
+    @property
+    def music_provider(self) -> str:
+        """The source that scans read from, by the name that the desk knows too."""
+        return music_provider_name(self.settings)
 
     @property
     def is_demo(self) -> bool:

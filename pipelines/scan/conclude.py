@@ -52,7 +52,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
         search_related=search_related(session),
         variants=_variants(session),
         is_demo_data=session.runtime.is_demo,
-        data_provider=session.runtime.settings.music_data_provider,
+        data_provider=session.runtime.music_provider,
         created_at=to_time(session.clock()) or "",
     ).to_document()
 

@@ -110,7 +110,7 @@ def _document(session: ScanSession) -> Document:
         "confirmed_count": len(verified),
         "parameters": session.discovery.to_document(),
         "is_demo_data": session.runtime.is_demo,
-        "data_provider": session.runtime.settings.music_data_provider,
+        "data_provider": session.runtime.music_provider,
         "created_at": to_time(session.clock()),
     }
 

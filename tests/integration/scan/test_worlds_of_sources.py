@@ -49,10 +49,12 @@ def test_a_scan_of_the_demo_world_needs_nothing_but_this_machine(tmp_path: Path)
     world = World(SEED, SIZE)
     music_id = world.tracks[0].music_id
     demo = {"DATA_PROVIDER": "mock", "MOCK_SEED": str(SEED), "MOCK_SIZE": str(SIZE)}
-    given = ("--candidate-limit", "15", "--no-search-enabled", "--json")
+    given = ("--candidate-limit", "15", "--count", "5", "--no-search-enabled", "--json")
     answer = run("scan", music_id, *given, home=tmp_path, **demo)
     result = scanned(answer)
-    assert result["is_demo_data"] is True
+    assert (result["is_demo_data"], result["data_provider"]) == (True, "mock")
+    again = run("scan", music_id, *given, home=tmp_path, **demo)
+    assert "a stored result serves" in again.stderr
     assert {source["requests"] for source in result["coverage"]["sources"]} == {0}
     assert result["confirmed_count"] >= 1
     assert all(world.work_of(work["aweme_id"]) is not None for work in result["aweme_list"])
