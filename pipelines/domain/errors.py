@@ -3,7 +3,7 @@
 SametrackError
 ├── InputError
 │   ├── InvalidParameterError      InvalidMusicInputError   UnresolvedIdError
-│   └── InvalidDateRangeError      InvalidInputsError
+│   └── InvalidDateRangeError      InvalidInputsError       InvalidVideoIdsError
 ├── UpstreamError                  what a public surface answered instead of data
 │   ├── EmptyAnswerError           PageWithoutDataError     VerificationDemandedError
 │   ├── LoginRequiredError         ForbiddenError           RateLimitedError
@@ -80,6 +80,12 @@ class InvalidInputsError(InputError):
     """The list of a batch is missing, empty, too long or holds something else than text."""
 
     type = "invalid_inputs"
+
+
+class InvalidVideoIdsError(InputError):
+    """Not a top-level list of the allowed size of video ids."""
+
+    type = "invalid_video_ids"
 
 
 class InvalidDateRangeError(InputError):
