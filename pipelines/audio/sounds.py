@@ -5,6 +5,7 @@ What belongs here: the records and the byte form. Not here: how features are mea
 
 import struct
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from itertools import pairwise
 
@@ -60,6 +61,7 @@ class NotComparable:
 type Heard = Sound | NotComparable
 
 
+@cache  # to ask the packages takes milliseconds, and every verdict says it
 def library_version() -> str:
     """Versions that a measurement may depend on, for example `av 19.0.2; numpy 2.5.5; ...`."""
     return "; ".join(f"{name} {version(name)}" for name in ("av", "numpy", "scipy", "numba"))
