@@ -6,7 +6,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
+from api.chinese import PHRASES_ZH, SUMMARIES_ZH
 from api.errors import ANSWERS
+from api.languages import split_languages
+from api.reference import SUMMARY_ZH, ZH, operation_name
 from api.schemas.examples import ANSWERS_SHOWN, EXAMPLES, read_example
 
 OPENAPI_VERSION = "3.1.0"
@@ -27,6 +30,7 @@ SECURITY_SCHEMES = {
 OPTIONAL_TOKEN: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}, {}]
 PROTECTED = "/api/"
 _INVALID = str(ANSWERS["invalid_video_ids"].status)
+_SHOWN = {"example", "examples", "default"}
 _FRAMEWORK_SHAPES = ("HTTPValidationError", "ValidationError")
 
 
@@ -65,9 +69,34 @@ def _build(app: FastAPI) -> dict[str, Any]:
     for name in _FRAMEWORK_SHAPES:
         document["components"]["schemas"].pop(name, None)
     for path, operations in document["paths"].items():
-        for operation in operations.values():
+        for method, operation in operations.items():
             _complete(operation, is_protected=path.startswith(PROTECTED))
+            name = operation_name(method.upper(), path, operation["operationId"])
+            operation[SUMMARY_ZH] = SUMMARIES_ZH.get(name) or _first_sentence_zh(operation)
+    _part_languages({key: document[key] for key in ("paths", "components")})
     return document
+
+
+def _first_sentence_zh(operation: dict[str, Any]) -> str:
+    said = split_languages(operation["description"]).zh
+    return said.partition("\n")[0].rstrip(".。")
+
+
+def _part_languages(node: object) -> None:
+    """Descriptions in English, with the Chinese beside them; answers that are shown stay."""
+    if isinstance(node, list):
+        for one in node:
+            _part_languages(one)
+    if not isinstance(node, dict):
+        return
+    said = node.get("description")
+    if isinstance(said, str):
+        words = split_languages(said)
+        chinese = words.zh or PHRASES_ZH.get(said)
+        node.update({"description": words.en, ZH: chinese} if chinese else {})
+    for key, value in node.items():
+        if key not in _SHOWN:
+            _part_languages(value)
 
 
 def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:

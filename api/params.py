@@ -82,6 +82,7 @@ def limited(name: str, table: Mapping[str, Parameter] = BY_NAME) -> Any:
         ge=parameter.minimum if numeric else None,
         le=maximum if numeric else None,
         description=f"{parameter.meaning}. {parameter.meaning_zh}",
+        json_schema_extra={"x-default-from": parameter.linked_to} if parameter.linked_to else None,
     )
 
 
@@ -269,7 +270,7 @@ class JobListQuery(QueryModel):
 
     whole_fields: ClassVar[Mapping[str, type]] = {"limit": int}
 
-    limit: Annotated[StrictInt, Field(ge=1, le=200)] = 50
+    limit: StrictInt = Field(50, ge=1, le=200, description="how many of the newest jobs")
     status: JobStatus | None = Field(None, description="only jobs in this state")
 
 

@@ -2,6 +2,7 @@
 
 from api.routes import (
     annotations,
+    console,
     discovery,
     doctor,
     evidence,
@@ -26,6 +27,8 @@ ROUTERS = (
     annotations.writing,
     annotations.router,
     doctor.router,
+    reference.extensions,
     health.router,
     reference.router,
+    console.router,
 )

@@ -16,6 +16,7 @@ from pipelines.domain.excerpts import Role
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
+WhichSound = Annotated[Role, Path(description="which of the two sounds")]
 _KEPT = {"Cache-Control": "private, max-age=3600"}  # a stored comparison never changes
 # opened on its own, the picture brings its style and its pixels inside
 _SVG_POLICY = (
@@ -79,7 +80,7 @@ async def sametrack_comparison_png(
     openapi_extra={"x-extension": True},
 )
 async def sametrack_comparison_excerpt(
-    request: Request, comparison_id: ComparisonId, role: Role, desk: Evidence
+    request: Request, comparison_id: ComparisonId, role: WhichSound, desk: Evidence
 ) -> Response:
     """The judged stretch of one of the two sounds, to be heard; `Range` is met. 比对片段试听."""
     understood(request.scope, {"comparison_id": comparison_id, "role": role})

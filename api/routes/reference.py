@@ -3,13 +3,17 @@
 from pathlib import Path
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from starlette.responses import Response
 
-from api.envelope import Json
+from api.deps import no_query
+from api.envelope import Json, Rendered, read, render
 from api.errors import NotFoundError
+from api.reference import build_reference
+from api.schemas import REFERENCE_ANSWERS
 
 router = APIRouter(include_in_schema=False)
+extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 
 _CONSOLE = Path(__file__).parent.parent / "console"
 _SWAGGER = _CONSOLE / "vendor" / "swagger-ui-dist"
@@ -22,6 +26,29 @@ _FILES = {
     "swagger-ui.css": (_SWAGGER, "text/css"),
     "reference.js": (_CONSOLE, "text/javascript"),
 }
+
+
+@extensions.get(
+    "/api/v1/sametrack/reference",
+    summary="Every operation, parameter and error",
+    response_model=None,
+    responses=REFERENCE_ANSWERS,
+    openapi_extra={"x-extension": True},
+)
+async def sametrack_reference(request: Request) -> Response:
+    """All operations with their parameters and limits, all errors with advice, bilingual.
+
+    全部接口的参数、取值范围与错误说明, 中英双语.
+    """
+    return read(request.scope, await run_sync(_reference, request.app))
+
+
+def _reference(app: FastAPI) -> Rendered:
+    """It changes with the program only, so it is made once."""
+    if not hasattr(app.state, "reference"):
+        app.state.reference = render(build_reference(app.openapi()))
+    made: Rendered = app.state.reference
+    return made
 
 
 @router.get("/openapi.json")

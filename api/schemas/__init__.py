@@ -17,6 +17,7 @@ from api.schemas.answers import (
     LATER_ANSWERS,
     PNG_ANSWERS,
     PROTECTED_ANSWERS,
+    REFERENCE_ANSWERS,
     SVG_ANSWERS,
 )
 from api.schemas.bodies import MUSIC_SEARCH_BODY, VIDEO_SEARCH_BODY
@@ -40,6 +41,7 @@ __all__ = [
     "MUSIC_SEARCH_BODY",
     "PNG_ANSWERS",
     "PROTECTED_ANSWERS",
+    "REFERENCE_ANSWERS",
     "SVG_ANSWERS",
     "VIDEO_SEARCH_BODY",
     "Health",

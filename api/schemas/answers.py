@@ -5,6 +5,7 @@ from typing import Any
 from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
 from api.schemas.doctor import DoctorReport
 from api.schemas.evidence import AnnotationList, ComparisonDocument
+from api.schemas.reference import Reference
 from api.schemas.result import Batch, DiscoveryAnswer, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
 
@@ -150,6 +151,11 @@ DOCTOR_ANSWERS: Answers = {
     OK: _good(Envelope[DoctorReport], "The last probe of every surface", "ETag"),
     **_UNCHANGED,
     **failures("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
+}
+REFERENCE_ANSWERS: Answers = {
+    OK: _good(Envelope[Reference], "Every operation and every type of error", "ETag"),
+    **_UNCHANGED,
+    **failures("unknown_parameter"),
 }
 PROTECTED_ANSWERS: Answers = failures("platform_verification_required", "body_too_large")
 LATER_ANSWERS: Answers = failures("provider_unsupported", "body_too_large")

@@ -2,17 +2,22 @@
 
 from typing import Any
 
+_UNUSED = "accepted, never used"
+
 
 def _body(**texts: str) -> dict[str, Any]:
     """`keyword` (required), `cursor` and more text fields with their defaults."""
-    more = {name: {"type": "string", "default": default} for name, default in texts.items()}
+    more = {
+        name: {"type": "string", "default": default, "description": _UNUSED}
+        for name, default in texts.items()
+    }
     schema = {
         "type": "object",
         "required": ["keyword"],
         "properties": {
-            "keyword": {"type": "string"},
-            "cursor": {"type": "integer", "default": 0},
-            "search_id": {"type": "string", "default": ""},
+            "keyword": {"type": "string", "description": "what to search for"},
+            "cursor": {"type": "integer", "default": 0, "description": _UNUSED},
+            "search_id": {"type": "string", "default": "", "description": _UNUSED},
             **more,
         },
     }

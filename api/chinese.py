@@ -1,0 +1,123 @@
+"""Chinese words of the API description that stand beside no single declaration.
+
+Operations by their short name (`api/reference.py`), tags, advice on errors. What a parameter means
+in Chinese stands where the parameter is declared; the messages of errors in `api/errors.py`.
+"""
+
+from collections.abc import Mapping
+
+from pipelines.domain.inputs import WHAT_TO_GIVE
+
+HINTS_ZH: Mapping[str, str] = {
+    "missing_parameter": "补充 detail 中指出的参数",
+    "invalid_parameter": "按 detail 修改参数值, 取值范围见接口文档",
+    "unknown_parameter": "删除或更正该参数名, 接口文档列出全部参数",
+    "unresolvable_sec_user_id": "请提供主页链接、主页分享短链接或 sec_user_id 本身",
+    "invalid_music_input": "请提供音乐 ID (5 至 30 位数字)、音乐链接或使用该音乐的视频链接",
+    "invalid_inputs": "请以文本数组提供 1 至 10 个 ID 或链接",
+    "invalid_date_range": "start_date 与 end_date 使用 YYYY-MM-DD 格式, 最早 2021-01-01",
+    "malformed_json": "请发送一个完整的 JSON 文档",
+    "unauthorized": "请求头携带 Authorization: Bearer <令牌> 或 x-api-key: <令牌>",
+    "cross_site_request": "请从本服务自带页面或程序中调用",
+    "job_not_found": "请核对 job_id; 结果只在保留期内可查",
+    "not_found": "可用路径见 /docs",
+    "method_not_allowed": "请使用 Allow 响应头列出的方法",
+    "body_too_large": "请求体最大 64 kB",
+    "unsupported_media_type": "请求头携带 Content-Type: application/json",
+    "host_not_allowed": "请使用服务监听的地址, 或把该主机名加入 ALLOWED_HOSTS",
+    "invalid_video_ids": "请求体须为顶层 JSON 数组, 元素为 5 至 30 位数字的文本",
+    "local_rate_limit": "按 Retry-After 等待后重试",
+    "internal_error": "请重试; 日志中可按 request_id 查到详情",
+    "platform_verification_required": "可启动采集任务 (search_enabled=true), 读取游客可见的结果",
+    "provider_unsupported": "音乐排行可用: POST music_collection_jobs 并提供 `input`",
+    "upstream_empty": "请稍后重试",
+    "upstream_page_without_data": "请稍后重试",
+    "upstream_verification": "本服务从不绕过验证; 请稍后或更换网络重试",
+    "upstream_login_required": "游客无法读取该内容",
+    "upstream_forbidden": "请稍后重试",
+    "upstream_rate_limited": "按 Retry-After 等待后重试",
+    "upstream_region_blocked": "请更换网络",
+    "upstream_substitution": "请核对 ID",
+    "upstream_structure_changed": "请升级 Sametrack, 或反馈 upstream.reason 中的字段名",
+    "upstream_unreachable": "请检查网络后重试",
+    "audio_unavailable": "请稍后重试, 或设置 verify_audio=false",
+    "chart_unavailable": "请稍后重试",
+    "profile_not_chosen": "设置 PROFILE=sandbox 试用模拟平台, 或运行 `sametrack init`",
+    "warehouse_unavailable": "查看 /readyz 后重试",
+    "worker_unavailable": "启动后台进程: `sametrack worker`",
+    "capacity_exhausted": "释放磁盘空间或稍后重试",
+    "upstream_budget_spent": "等到明天, 或调大 DAILY_REQUEST_BUDGET",
+}
+
+TAGS_ZH: Mapping[str, str] = {
+    "User": "用户",
+    "Music": "音乐",
+    "Jobs": "采集任务",
+    "Search": "搜索",
+    "Video": "视频",
+    "Hashtag": "话题",
+    "Chart": "榜单",
+    "Sametrack": "本服务扩展接口",
+    "Operation": "运行状态",
+}
+
+SUMMARIES_ZH: Mapping[str, str] = {
+    "get_sec_user_id": "从链接解析 sec_user_id",
+    "handler_user_profile": "用户主页信息",
+    "fetch_user_post_videos": "用户作品列表",
+    "fetch_user_metrics": "创作者指标",
+    "fetch_music_hot_videos": "音乐热门作品",
+    "fetch_music_hot_videos_batch": "批量音乐热门作品",
+    "music_collection_jobs": "创建后台采集任务",
+    "music_collection_job": "任务进度与结果",
+    "cancel_music_collection_job": "取消任务",
+    "discover_music_related_videos": "发现音乐关联作品",
+    "fetch_multi_video_web": "批量视频详情 (最多 50 个)",
+    "fetch_multi_video_app": "批量视频详情 (最多 10 个)",
+    "fetch_music_video_list": "音乐作品列表",
+    "fetch_hashtag_video_list": "话题作品列表",
+    "fetch_music_search": "音乐搜索 (始终 501)",
+    "fetch_video_search_v1": "视频搜索 (始终 501)",
+    "chart_history": "历史榜单",
+    "sametrack_jobs": "任务列表",
+    "sametrack_job_events": "任务实时进度",
+    "sametrack_comparison": "单次音频比对的证据",
+    "sametrack_comparison_svg": "比对图 (SVG)",
+    "sametrack_comparison_png": "比对图 (PNG)",
+    "sametrack_comparison_excerpt": "比对片段试听 (MP3)",
+    "sametrack_annotate": "人工标注",
+    "sametrack_annotations": "人工标注列表",
+    "sametrack_doctor": "最近一次诊断结果",
+    "sametrack_reference": "参数速查",
+    "healthz": "进程存活",
+    "readyz": "就绪检查",
+}
+"""Summaries of operations; one that is missing here is named by the Chinese of its docstring."""
+
+PHRASES_ZH: Mapping[str, str] = {
+    # what parameters mean
+    WHAT_TO_GIVE: "音乐 ID (5 至 30 位数字)、音乐分享链接或使用该音乐的视频链接",
+    f"{WHAT_TO_GIVE}; each item is judged by itself": (
+        "音乐 ID、音乐链接或视频链接的数组; 每一项单独判断"
+    ),
+    "another name for `music_id`": "`music_id` 的别名",
+    "another name for `input`": "`input` 的别名",
+    "song titles to search for, at most 8; default: the title of the track; comma-separated": (
+        "搜索用歌名, 最多 8 个, 以逗号分隔; 默认为音乐标题"
+    ),
+    "song titles to search for, at most 8; default: the title of the track; an array, or text "
+    "with commas": "搜索用歌名, 最多 8 个, 数组或以逗号分隔的文本; 默认为音乐标题",
+    "song name, with `search_only`": "歌名, 与 `search_only` 一起使用",
+    "search by keyword only, no track": "仅按关键词搜索, 不需要音乐",
+    "id of a collection job": "采集任务 ID",
+    "id of the last event that was read": "最后读到的事件 ID",
+    "`evidence.comparison_id` of a result": "结果中的 `evidence.comparison_id`",
+    "which of the two sounds": "两段声音中的哪一段",
+    "what a person hears: `same` or `not_the_same`": "人耳判断: `same` 或 `not_the_same`",
+    "in the person's own words": "文字说明",
+    "how many of the newest jobs": "返回最新任务的数量",
+    "only jobs in this state": "只返回该状态的任务",
+    "what to search for": "搜索词",
+    "accepted, never used": "接受但不使用",
+}
+"""Chinese of descriptions that are declared in English alone, by that English."""
