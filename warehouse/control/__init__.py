@@ -15,6 +15,7 @@ from warehouse.control.records import (
     RobotsDecision,
     RobotsFile,
     Turn,
+    Wanted,
 )
 from warehouse.control.store import ControlStore, open_control
 
@@ -32,5 +33,6 @@ __all__ = [
     "RobotsDecision",
     "RobotsFile",
     "Turn",
+    "Wanted",
     "open_control",
 ]

@@ -72,6 +72,19 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=3,
+        meaning="captures that were left for later",
+        statements=(
+            """
+            create table backlog (
+                surface varchar not null, entity_id varchar not null, document text not null,
+                tries integer not null, asked_at double precision not null,
+                due_at double precision not null, primary key (surface, entity_id)
+            )
+            """,
+        ),
+    ),
 )
 
 

@@ -116,6 +116,14 @@ class RobotsFile(NamedTuple):
     fetched_at: datetime
 
 
+class Wanted(NamedTuple):
+    """A capture that was left for later: what is needed to make it, and the tries until now."""
+
+    entity_id: str
+    document: dict[str, object]
+    tries: int
+
+
 RobotsVerdict = Literal["allowed", "disallowed", "unknown"]
 
 

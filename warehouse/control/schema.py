@@ -177,3 +177,14 @@ ROBOTS = Table(
     Column("reason", String, nullable=False),
     Column("decided_at", Double, nullable=False),
 )
+
+BACKLOG = Table(
+    "backlog",
+    METADATA,
+    Column("surface", String, primary_key=True),
+    Column("entity_id", String, primary_key=True),
+    Column("document", Text, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("asked_at", Double, nullable=False),
+    Column("due_at", Double, nullable=False),
+)

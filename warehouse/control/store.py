@@ -7,6 +7,7 @@ import time
 
 from sqlalchemy import select
 
+from warehouse.control.backlog import BacklogRows
 from warehouse.control.capturing import CapturingRows
 from warehouse.control.circuits import CircuitRows
 from warehouse.control.database import Clock, Database, connect
@@ -18,7 +19,9 @@ from warehouse.control.shared import SharedRows
 from warehouse.control.visits import VisitRows
 
 
-class ControlStore(JobRows, HostRows, CircuitRows, CapturingRows, VisitRows, SharedRows):
+class ControlStore(
+    JobRows, HostRows, CircuitRows, CapturingRows, VisitRows, BacklogRows, SharedRows
+):
     """Everything that processes of one world share. Thread-safe; made by `open_control`."""
 
     def __init__(self, database: Database, *, world: str) -> None:

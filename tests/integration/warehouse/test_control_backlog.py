@@ -1,0 +1,69 @@
+"""Captures that were left for later, on SQLite and on PostgreSQL."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from warehouse.control import ControlStore, Wanted, open_control
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+SURFACE = "chart_songs"
+
+
+class Times:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> float:
+        return self.now.timestamp()
+
+
+@pytest.fixture
+def times() -> Times:
+    return Times()
+
+
+@pytest.fixture
+def control(control_url: str, times: Times) -> Iterator[ControlStore]:
+    store = open_control(control_url, world="sandbox", clock=times)
+    yield store
+    store.close()
+
+
+def test_what_is_wanted_is_given_to_one_taker_oldest_first(
+    control: ControlStore, times: Times
+) -> None:
+    control.want_captures(SURFACE, {"2": {"day": "2021-01-02"}})
+    times.now += timedelta(seconds=1)
+    control.want_captures(SURFACE, {"1": {"day": "2021-01-01"}, "2": {"day": "other"}})
+    control.want_captures("other", {"3": {}})
+    assert control.take_wanted(SURFACE, limit=1, hold_s=60) == [
+        Wanted("2", {"day": "2021-01-02"}, 1)
+    ]
+    assert [wanted.entity_id for wanted in control.take_wanted(SURFACE, limit=9, hold_s=60)] == [
+        "1"
+    ]
+    assert control.take_wanted(SURFACE, limit=9, hold_s=60) == []
+    assert control.count_wanted(SURFACE) == 2
+
+
+def test_what_a_process_died_over_is_due_again(control: ControlStore, times: Times) -> None:
+    control.want_captures(SURFACE, {"1": {}})
+    control.take_wanted(SURFACE, limit=9, hold_s=60)
+    assert control.next_wanted_at(SURFACE) == times.now + timedelta(seconds=60)
+    times.now += timedelta(seconds=60)
+    assert control.take_wanted(SURFACE, limit=9, hold_s=60) == [Wanted("1", {}, 2)]
+
+
+def test_what_is_put_back_or_done_says_so(control: ControlStore) -> None:
+    control.want_captures(SURFACE, {"1": {}, "2": {}})
+    control.take_wanted(SURFACE, limit=9, hold_s=60)
+    control.postpone_wanted(SURFACE, ["1"], wait_s=0)
+    control.drop_wanted(SURFACE, ["2"])
+    assert control.take_wanted(SURFACE, limit=9, hold_s=60) == [Wanted("1", {}, 2)]
+    control.drop_wanted(SURFACE, ["1"])
+    assert control.next_wanted_at(SURFACE) is None
+    control.want_captures(SURFACE, {})

@@ -1,0 +1,96 @@
+"""The backlog: captures that somebody asked for and no request had the time to make.
+
+Here: what is wanted, who works on it until when, how often it was tried. It outlives the process
+that noted it, and what a process died over is taken up by the next one. Not here: capturing.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import orjson
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
+
+from warehouse.control.database import Database
+from warehouse.control.records import Wanted
+from warehouse.control.schema import BACKLOG
+
+
+class BacklogRows:
+    """The part of the control store that keeps captures for later."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def want_captures(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None:
+        """Note captures for later, by entity, with what is needed to make them.
+
+        What is noted already keeps its place.
+        """
+        if not wanted:
+            return
+        now = self._database.now()
+        rows = [
+            {
+                "surface": surface,
+                "entity_id": entity_id,
+                "document": orjson.dumps(document).decode(),
+                "tries": 0,
+                "asked_at": now,
+                "due_at": now,
+            }
+            for entity_id, document in sorted(wanted.items())
+        ]
+        insert = self._database.insert(BACKLOG).values(rows)
+        with self._database.writing() as connection:
+            connection.execute(insert.on_conflict_do_nothing())
+
+    def take_wanted(self, surface: str, *, limit: int, hold_s: float) -> list[Wanted]:
+        """The oldest that are due, held for `hold_s` seconds; each is given to one taker."""
+        now = self._database.now()
+        oldest = (
+            select(BACKLOG.c.entity_id)
+            .where(BACKLOG.c.surface == surface, BACKLOG.c.due_at <= now)
+            .order_by(BACKLOG.c.asked_at, BACKLOG.c.entity_id)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        with self._database.writing() as connection:
+            ids = list(connection.execute(oldest).scalars())
+            taken = connection.execute(
+                update(BACKLOG)
+                .where(BACKLOG.c.surface == surface, BACKLOG.c.entity_id.in_(ids))
+                .values(due_at=now + hold_s, tries=BACKLOG.c.tries + 1)
+                .returning(BACKLOG.c.entity_id, BACKLOG.c.document, BACKLOG.c.tries)
+            ).all()
+        found = {row.entity_id: Wanted(row[0], orjson.loads(row[1]), row[2]) for row in taken}
+        return [found[entity_id] for entity_id in ids]
+
+    def drop_wanted(self, surface: str, entity_ids: Sequence[str]) -> None:
+        """These are done, or given up."""
+        with self._database.writing() as connection:
+            connection.execute(delete(BACKLOG).where(_these(surface, entity_ids)))
+
+    def postpone_wanted(self, surface: str, entity_ids: Sequence[str], *, wait_s: float) -> None:
+        """These are due again after `wait_s` seconds."""
+        due_at = self._database.now() + wait_s
+        with self._database.writing() as connection:
+            connection.execute(
+                update(BACKLOG).where(_these(surface, entity_ids)).values(due_at=due_at)
+            )
+
+    def count_wanted(self, surface: str) -> int:
+        """How many are noted, due or not."""
+        query = select(func.count()).where(BACKLOG.c.surface == surface)
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def next_wanted_at(self, surface: str) -> datetime | None:
+        """When the next one is due; None when nothing is noted."""
+        query = select(func.min(BACKLOG.c.due_at)).where(BACKLOG.c.surface == surface)
+        with self._database.reading() as connection:
+            found = connection.execute(query).scalar()
+        return None if found is None else datetime.fromtimestamp(found, UTC)
+
+
+def _these(surface: str, entity_ids: Sequence[str]) -> ColumnElement[bool]:
+    return and_(BACKLOG.c.surface == surface, BACKLOG.c.entity_id.in_(entity_ids))
