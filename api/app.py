@@ -25,6 +25,7 @@ from api.guard import BodyLimit, Guard
 from api.health import Readiness
 from api.job_answers import JobAnswers
 from api.openapi import describe, parameter_names
+from api.reads.sources import Sources
 from api.refusals import to_refusal
 from api.routes import ROUTERS
 from api.settings import SERVICE_VERSION, ApiSettings
@@ -43,6 +44,7 @@ def create_app(
     evidence: EvidenceDesk | None = None,
     feed: JobFeed | None = None,
     annotations: AnnotationDesk | None = None,
+    sources: Sources | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
@@ -53,6 +55,7 @@ def create_app(
         evidence=evidence,
         feed=feed,
         annotations=annotations,
+        sources=sources,
         sync_job_timeout=settings.sync_job_timeout,
     )
     return wrap(app, settings=settings, clock=clock)
@@ -65,6 +68,7 @@ def build_routes(
     feed: JobFeed,
     evidence: EvidenceDesk | None = None,
     annotations: AnnotationDesk | None = None,
+    sources: Sources | None = None,
     sync_job_timeout: float = 120.0,
 ) -> FastAPI:
     """The routes with their error handlers, without the door around them."""
@@ -81,6 +85,7 @@ def build_routes(
     app.state.readiness = readiness
     app.state.evidence = evidence
     app.state.annotations = annotations
+    app.state.sources = sources
     app.state.answers = JobAnswers()
     app.state.feed = feed
     app.state.sync_job_timeout = sync_job_timeout

@@ -14,6 +14,7 @@ from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
 from api.health import Readiness
 from api.job_answers import JobAnswers
+from api.reads.sources import Sources
 from api.refusals import quoted
 from pipelines.desk import ScanDesk
 from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
@@ -85,10 +86,18 @@ async def _annotations(request: Request) -> AnnotationDesk:
     return desk
 
 
+async def _reads(request: Request) -> Sources:
+    sources: Sources | None = request.app.state.sources
+    if sources is None:
+        raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+    return sources
+
+
 Annotations = Annotated[AnnotationDesk, Depends(_annotations)]
 Answers = Annotated[JobAnswers, Depends(_answers)]
 Desk = Annotated[ScanDesk, Depends(_desk)]
 Evidence = Annotated[EvidenceDesk, Depends(_evidence)]
 Feed = Annotated[JobFeed, Depends(_feed)]
 Patience = Annotated[float, Depends(_patience)]
+Reads = Annotated[Sources, Depends(_reads)]
 Ready = Annotated[Readiness, Depends(_readiness)]

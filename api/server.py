@@ -23,6 +23,7 @@ from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
 from api.health import Readiness, probe_disk, probe_workers
 from api.platform_health import PlatformHealth
+from api.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.desk import ScanDesk
 from pipelines.domain.errors import ProfileNotChosenError
@@ -34,7 +35,7 @@ from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.excerpts import open_excerpts
 from warehouse.health import read_last_worked, read_latest_health
-from warehouse.home import open_home
+from warehouse.home import Home, open_home
 from warehouse.lake import Lake, open_lake
 from warehouse.queries import read_comparison, read_comparisons, read_sounds
 from warehouse.queries_annotations import read_annotations
@@ -48,6 +49,7 @@ class Doors:
     readiness: Readiness
     evidence: EvidenceDesk | None = None
     annotations: AnnotationDesk | None = None
+    sources: Sources | None = None
 
 
 @contextmanager
@@ -87,6 +89,7 @@ def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator
             readiness=doors.readiness,
             evidence=doors.evidence,
             annotations=doors.annotations,
+            sources=doors.sources,
             feed=feed,
         )
 
@@ -165,22 +168,33 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         robots=control.robots_decisions,
         is_demo=desk.world.is_demo,
     )
-    evidence = EvidenceDesk(
-        read_comparison=partial(read_comparison, engine),
-        read_comparisons=partial(read_comparisons, engine),
-        read_sounds=partial(read_sounds, engine),
-        excerpts=open_excerpts(
-            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
-        ),
-        is_demo=desk.world.is_demo,
-    )
+    evidence = _evidence(settings, home, engine, is_demo=desk.world.is_demo)
     annotations = AnnotationDesk(
         read_comparison=partial(read_comparison, engine),
         read_annotations=partial(_read_annotations, engine),
         append=lake.append,
         is_demo=desk.world.is_demo,
     )
-    return Doors(desk, Readiness(probes, platform), evidence, annotations)
+    sources = Sources(
+        settings=settings,
+        profile=profile,
+        engine=engine,
+        control=control,
+        sounds_dir=home.sounds_dir,
+    )
+    return Doors(desk, Readiness(probes, platform), evidence, annotations, sources)
+
+
+def _evidence(settings: ApiSettings, home: Home, engine: Engine, *, is_demo: bool) -> EvidenceDesk:
+    return EvidenceDesk(
+        read_comparison=partial(read_comparison, engine),
+        read_comparisons=partial(read_comparisons, engine),
+        read_sounds=partial(read_sounds, engine),
+        excerpts=open_excerpts(
+            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+        ),
+        is_demo=is_demo,
+    )
 
 
 def _read_annotations(engine: Engine, comparison_id: str | None) -> list[dict[str, Any]]:

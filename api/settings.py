@@ -26,6 +26,14 @@ class ApiSettings(Settings):
     body_limit_bytes: int = Field(65_536, ge=1024, description="largest request body")
     event_streams_max: int = Field(64, ge=0, description="open event streams per process")
     sync_job_timeout: float = Field(120.0, gt=0, description="seconds a discovery is awaited")
+    sync_request_timeout: float = Field(30.0, gt=0, description="seconds a read may take")
+    local_cursor_mode: bool = Field(
+        True, description="page over observed posts where a source reads first screens alone"
+    )
+    profile_ttl: int = Field(600, ge=0, description="seconds an observed profile serves")
+    posts_ttl: int = Field(600, ge=0, description="seconds an observed page of posts serves")
+    video_ttl: int = Field(1800, ge=0, description="seconds observed counts of a video serve")
+    negative_ttl: int = Field(60, ge=0, description="seconds nobody asks again for what is unknown")
     stop_grace_s: int = Field(5, ge=0, description="how long running requests may end on a stop")
 
     @field_validator("allowed_hosts", mode="before")

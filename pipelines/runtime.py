@@ -67,6 +67,7 @@ class Runtime:
             job_id=job_id,
             sounds_dir=self.home.sounds_dir,
             cancelled=cancelled,
+            link_ttl_s=self.settings.link_ttl_days * 86_400.0,
         )
 
 

@@ -34,6 +34,7 @@ class Settings(BaseSettings):
     control_url: str | None = Field(None, description="control store; default: SQLite in the home")
     lake_url: str | None = Field(None, description="lake root; default: a folder in the home")
     result_cache_ttl: int = Field(6 * 3600, ge=0, description="seconds a stored result serves")
+    link_ttl_days: int = Field(30, ge=1, description="days it is remembered where a link leads")
     job_retention_days: int = Field(30, ge=1, description="days a job and its result are kept")
     orchestrator_retention_days: int = Field(30, ge=1, description="days a run's events are kept")
     outbox_max_lines: int = Field(10_000, ge=0, description="outbox lines kept when nobody reads")

@@ -34,12 +34,19 @@ class Resolver:
     """Resolves through a provider; `read_work` gives the work behind a link of one."""
 
     def __init__(
-        self, *, provider: Provider, control: ControlStore, booking: Booking, read_work: ReadWork
+        self,
+        *,
+        provider: Provider,
+        control: ControlStore,
+        booking: Booking,
+        read_work: ReadWork,
+        link_ttl_s: float,
     ) -> None:
         self._provider = provider
         self._control = control
         self._booking = booking
         self._read_work = read_work
+        self._link_ttl_s = link_ttl_s
 
     async def music(self, text: str) -> str:
         """The music id that an id, a link or prose around a link leads to.
@@ -99,7 +106,9 @@ class Resolver:
         if known is not None and known.kind == wanted:
             return known.target
         found = await follow()
-        await asyncio.to_thread(self._control.remember_link, key, wanted, found, ttl_s=LINK_TTL_S)
+        await asyncio.to_thread(
+            self._control.remember_link, key, wanted, found, ttl_s=self._link_ttl_s
+        )
         return found
 
     async def _track_behind(self, given: MusicInput) -> str:

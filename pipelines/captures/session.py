@@ -12,7 +12,7 @@ from pipelines.captures.cancelling import CancelWatch
 from pipelines.captures.keeper import Keeper
 from pipelines.captures.observed import Kind, Question, Seen
 from pipelines.captures.recall import Recall
-from pipelines.captures.resolving import Resolver
+from pipelines.captures.resolving import LINK_TTL_S, Resolver
 from pipelines.captures.sharing import Sharing
 from pipelines.captures.walk import FetchPage, Steps, Walk
 from pipelines.domain.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
@@ -60,6 +60,7 @@ class Captures:
         job_id: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         flush_every: int = 50,
+        link_ttl_s: float = LINK_TTL_S,
     ) -> None:
         self._provider = provider
         self._sounds_dir = sounds_dir
@@ -75,7 +76,11 @@ class Captures:
         sharing = Sharing(control=control, engine=engine, keeper=self._keeper)
         self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)
         self._resolver = Resolver(
-            provider=provider, control=control, booking=self._booking, read_work=self.video
+            provider=provider,
+            control=control,
+            booking=self._booking,
+            read_work=self.video,
+            link_ttl_s=link_ttl_s,
         )
         self._read: dict[str, tuple[datetime, Detail]] = {}
 

@@ -5,6 +5,7 @@ pool of its own, so a connection made for one name is never used for another at 
 """
 
 import ssl
+from functools import cache
 
 import httpx2
 
@@ -45,11 +46,16 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
     def _new_pool(self, scheme: str) -> httpx2.AsyncHTTPTransport:
         if scheme != "https":
             return httpx2.AsyncHTTPTransport(verify=False, trust_env=False, limits=self._limits)
-        if self._tls is None:
-            self._tls = httpx2.create_ssl_context(trust_env=False)
-        return httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False, limits=self._limits)
+        tls = self._tls or _usual_authorities()
+        return httpx2.AsyncHTTPTransport(verify=tls, trust_env=False, limits=self._limits)
 
     async def aclose(self) -> None:
         """Close every connection."""
         for pool in self._pools.values():
             await pool.aclose()
+
+
+@cache
+def _usual_authorities() -> ssl.SSLContext:
+    """Loaded once in a process: it takes 20 ms, and each request has a client of its own."""
+    return httpx2.create_ssl_context(trust_env=False)

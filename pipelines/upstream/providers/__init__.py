@@ -35,6 +35,8 @@ __all__ = [
     "data_provider_name",
     "has_world",
     "music_provider_name",
+    "reads_first_screens_alone",
+    "session_limit",
     "supported_music_providers",
 ]
 
@@ -51,6 +53,8 @@ class _Source:
         build_chart: Its chart. Without: the public one, and in a world of its own none at all.
         world: The world that it brings along; None where the profile's is read.
         addresses: The profile whose forms of links its world uses; nothing there is contacted.
+        first_screens: It reads first screens alone, so pages are cut from what was observed.
+        sessions: How many readers of it one process opens at once; a browser each is much.
     """
 
     build: Build | None = None
@@ -58,6 +62,8 @@ class _Source:
     build_chart: BuildChart | None = None
     world: str | None = None
     addresses: str = ""
+    first_screens: bool = False
+    sessions: int = 16
 
 
 def _public(name: str, supplies: Supplies) -> Provider:
@@ -93,7 +99,7 @@ def _with_stand_in(source: Provider, supplies: Supplies) -> Provider:
 _TABLE: Mapping[str, _Source] = {
     "public-graph": _Source(build=_public),
     "vidplat-public": _Source(build=_public),
-    "browser-public": _Source(build=_browser),
+    "browser-public": _Source(build=_browser, first_screens=True, sessions=2),
     "mobileapp-guest": _Source(
         reason="reading through the platform's app in an emulator comes in a later release"
     ),
@@ -117,6 +123,16 @@ def music_provider_name(settings: Settings) -> str:
     """The source of music data that the settings choose."""
     rules_everything = _TABLE[settings.data_provider].world is not None
     return settings.data_provider if rules_everything else settings.music_data_provider
+
+
+def reads_first_screens_alone(name: str) -> bool:
+    """True for a source without deeper pages; a cursor of our own walks over what was observed."""
+    return _TABLE[name].first_screens
+
+
+def session_limit(name: str) -> int:
+    """How many readers of a source one process opens at the same time."""
+    return _TABLE[name].sessions
 
 
 def has_world(settings: Settings) -> bool:
