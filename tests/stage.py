@@ -56,8 +56,11 @@ class Stage:
         self.control: ControlStore = open_control(self.home.control_url, world="sandbox")
         self.engine = Engine(open_lake(self.home.lake_url, world="sandbox"))
 
-    def start_platform(self, *, seed: int, size: float, latency_ms: int = 0) -> None:
+    def start_platform(
+        self, *, seed: int, size: float, latency_ms: int = 0, tracks: int | None = None
+    ) -> None:
         world = ["--seed", str(seed), "--size", str(size), "--latency-ms", str(latency_ms)]
+        world += [] if tracks is None else ["--tracks", str(tracks)]
         place = ["--port", str(self.port), "--cache", str(self.cache)]
         self.platform = self._start("sandbox", [*world, *place])
         wait_for(self._is_up)

@@ -39,6 +39,9 @@ def sandbox(
     port: _Port = None,
     cache: Annotated[Path | None, typer.Option(help="Folder of rendered sounds.")] = None,
     latency_ms: Annotated[int, typer.Option(min=0, max=60_000, help="Delay of every answer.")] = 0,
+    tracks: Annotated[
+        int | None, typer.Option(min=1, help="Fewer tracks than usual have more works each.")
+    ] = None,
 ) -> None:
     """Serve the stand-in platform: an invented world with real sound, on loopback."""
     from pipelines.sandbox import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
@@ -54,6 +57,7 @@ def sandbox(
         port=settings.sandbox_port if port is None else port,
         cache_dir=cache,
         latency_ms=latency_ms,
+        tracks=tracks,
     )
     serve_sandbox(options)
 

@@ -48,7 +48,8 @@ class World:
     Args:
         seed: Any whole number of at least 0.
         size: 1.0 has some 300 accounts and 5,000 works; 40 has 200,000 works.
-        tracks: How many tracks; by default 24 up to size 1, and in proportion above.
+        tracks: How many tracks; by default 24 up to size 1, and in proportion above. With fewer,
+            each has more works: such a crowded world is for load.
 
     Raises:
         ValueError: The seed is negative or the size too small to hold the tracks.
@@ -57,12 +58,14 @@ class World:
     def __init__(self, seed: int, size: float = 1.0, *, tracks: int | None = None) -> None:
         if seed < 0:
             raise ValueError(f"a seed is at least 0, not {seed}")
-        count = tracks if tracks is not None else round(TRACKS_AT_ONE * max(1.0, size))
+        usual = round(TRACKS_AT_ONE * max(1.0, size))
+        count = usual if tracks is None else tracks
         accounts = max(12, round(ACCOUNTS_AT_ONE * size))
         if size <= 0 or count < 1 or count > accounts:
             raise ValueError(f"{count} tracks do not fit into a world of size {size}")
         self.seed = seed
         self.size = size
+        self.is_crowded = count < usual
         self.population: Population = populate(seed, accounts=accounts, tracks=count)
         self.sounds = self.population.sounds
         self.works = self.population.works

@@ -24,7 +24,7 @@ type Figure = tuple[str, str, str]
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 WORKS = 100_000
-SIZE = 1.5  # a world with more than two thousand videos to look at around one track
+SIZE, TRACKS = 6, 4  # few tracks: more than two thousand videos to look at around each of them
 SEED = 7
 LOOK_EVERY_S = 0.5
 
@@ -48,7 +48,7 @@ def measure_large_scans(root: Path, cache: Path) -> list[Figure]:
     """Scans of 200 and of 2,000 candidates: time, and the memory of API, worker and pool."""
     root.mkdir(parents=True)
     with open_stage(root, cache) as stage:
-        stage.start_platform(seed=SEED, size=SIZE)
+        stage.start_platform(seed=SEED, size=SIZE, tracks=TRACKS)
         stage.start_worker(WORKER_RUNS="1")
         api = stage.start_api()
         track = stage.world("/_world/tracks")["tracks"][0]["music_id"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pipelines.domain.errors import WorldTooEasyError
-from pipelines.world.hardness import hardness
+from pipelines.world.hardness import CEILINGS, hardness
 from pipelines.world.sounds import LAST_VARIANT, SoundKind
 from pipelines.world.world import World
 
@@ -52,3 +52,11 @@ def test_a_world_too_small_for_shares_is_measured_but_not_judged() -> None:
     world = World(5, 0.05, tracks=2)
     _with_everything_public(world)
     assert hardness(world).hidden_share == 0.0
+
+
+def test_a_crowded_world_may_hide_more_but_has_to_be_as_hard() -> None:
+    world = World(7, 2.0, tracks=4)
+    assert hardness(world).unreachable_share > CEILINGS["unreachable_share"]
+    _without_covers(world)
+    with pytest.raises(WorldTooEasyError, match="cover_ratio"):
+        hardness(world)
