@@ -32,6 +32,9 @@ from warehouse.engine import Engine
 STAND_IN = "mock"
 """`data_provider` of an answer that demo data stood in for."""
 
+_AT_THE_END = 100_000
+"""Attempts, seconds: a request reads less and for less, so it commits once per table."""
+
 
 class Sources:
     """What synchronous reads work with.
@@ -117,7 +120,12 @@ class Sources:
                 )
             )
             async with ChartCaptures(
-                provider=provider, lake=self.engine.lake, engine=self.engine, control=self.control
+                provider=provider,
+                lake=self.engine.lake,
+                engine=self.engine,
+                control=self.control,
+                flush_every=_AT_THE_END,
+                flush_after_s=_AT_THE_END,
             ) as captures:
                 yield captures
 
@@ -141,6 +149,8 @@ class Sources:
                 control=self.control,
                 sounds_dir=self._sounds_dir,
                 link_ttl_s=self.settings.link_ttl_days * 86_400.0,
+                flush_every=_AT_THE_END,
+                flush_after_s=_AT_THE_END,
             ) as captures:
                 yield captures
 

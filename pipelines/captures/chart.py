@@ -9,7 +9,7 @@ from typing import Self
 
 from pipelines.captures.booking import Booking
 from pipelines.captures.cancelling import CancelWatch
-from pipelines.captures.keeper import Keeper
+from pipelines.captures.keeper import FLUSH_AFTER_S, Keeper
 from pipelines.captures.observed import Question
 from pipelines.captures.sharing import Sharing
 from pipelines.domain.chart import ChartIndex, ChartPage, ChartSong
@@ -45,6 +45,7 @@ class ChartCaptures:
         job_id: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         flush_every: int = 20,
+        flush_after_s: float = FLUSH_AFTER_S,
     ) -> None:
         self._provider = provider
         self._keeper = Keeper(
@@ -54,6 +55,7 @@ class ChartCaptures:
             data_provider=provider.name,
             job_id=job_id,
             flush_every=flush_every,
+            flush_after_s=flush_after_s,
         )
         sharing = Sharing(control=control, engine=engine, keeper=self._keeper)
         self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)

@@ -29,6 +29,7 @@ class Keeper:
         data_provider: str,
         job_id: str | None,
         flush_every: int,
+        flush_after_s: float = FLUSH_AFTER_S,
     ) -> None:
         self._lake = lake
         self._engine = engine
@@ -36,6 +37,7 @@ class Keeper:
         self._data_provider = data_provider
         self._job_id = job_id
         self._flush_every = flush_every
+        self._flush_after_s = flush_after_s
         self._waiting: list[Attempt] = []
         self._waiting_since = 0.0
         self._writing = asyncio.Lock()
@@ -49,7 +51,9 @@ class Keeper:
     async def flush_when_due(self) -> None:
         """Write when enough attempts wait, or the oldest has waited long enough."""
         waited_s = time.monotonic() - self._waiting_since
-        if len(self._waiting) >= self._flush_every or (self._waiting and waited_s >= FLUSH_AFTER_S):
+        if len(self._waiting) >= self._flush_every or (
+            self._waiting and waited_s >= self._flush_after_s
+        ):
             await self.flush()
 
     async def flush(self) -> None:

@@ -9,7 +9,7 @@ from typing import Self
 
 from pipelines.captures.booking import Booking
 from pipelines.captures.cancelling import CancelWatch
-from pipelines.captures.keeper import Keeper
+from pipelines.captures.keeper import FLUSH_AFTER_S, Keeper
 from pipelines.captures.observed import Kind, Question, Seen
 from pipelines.captures.recall import Recall
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
@@ -60,6 +60,7 @@ class Captures:
         job_id: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         flush_every: int = 50,
+        flush_after_s: float = FLUSH_AFTER_S,
         link_ttl_s: float = LINK_TTL_S,
     ) -> None:
         self._provider = provider
@@ -72,6 +73,7 @@ class Captures:
             data_provider=provider.name,
             job_id=job_id,
             flush_every=flush_every,
+            flush_after_s=flush_after_s,
         )
         sharing = Sharing(control=control, engine=engine, keeper=self._keeper)
         self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)
