@@ -38,6 +38,10 @@ class LocalEnding:
         """A scan process does not say itself that it is alive."""
         return True
 
+    def has_begun(self) -> bool:
+        """True from the moment when a process has taken it."""
+        return bool(self._future.running() or self._future.done())
+
 
 class LocalRuns:
     """A pool of warm processes, one scan at a time each."""

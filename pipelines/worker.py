@@ -58,6 +58,9 @@ class Ending(Protocol):
     def needs_beat(self) -> bool:
         """True while the worker must say for it that it is alive."""
 
+    def has_begun(self) -> bool:
+        """False while it waits for a process: then nobody looks whether it is cancelled."""
+
 
 class Runs(Protocol):
     """How scans are run. `outlive_worker`: they go on when the worker stops."""
@@ -180,12 +183,18 @@ class Worker:
             self._fail(job.job_id, WORKER_GONE)
 
     def _end_what_hangs(self) -> None:
-        """End by force a scan that was asked to stop and did not, or whose run is over."""
+        """End by force a scan that was asked to stop and did not, or whose run is over, and one
+        that has not even begun: making a process ready takes seconds, under load many.
+        """
         now = self.clock()
         for job_id in list(self.running):
             if not self._should_be_over(job_id):
                 self._asked_at.pop(job_id, None)
-            elif now - self._asked_at.setdefault(job_id, now) >= CANCEL_GRACE_S:
+                continue
+            asked_at = self._asked_at.setdefault(job_id, now)
+            if not self.running[job_id].has_begun():
+                self.running[job_id].abandon()
+            elif now - asked_at >= CANCEL_GRACE_S:
                 log.error("scan does not stop", job_id=job_id)
                 self.running[job_id].abandon()
 

@@ -11,13 +11,12 @@ import random
 import tempfile
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
 import structlog
-from dagster import DagsterInstance, DagsterRunStatus, job, op
+from dagster import DagsterInstance, DagsterRunStatus
 from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -38,6 +37,7 @@ from pipelines.kept_results import Results
 from pipelines.launching import ORIGIN_TAG
 from pipelines.settings import Settings
 from pipelines.worker import Worker
+from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
 from warehouse.control import ControlStore, open_control
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -45,54 +45,6 @@ STEPS = 50
 LOST_AFTER_S = 20.0
 KEPT_DAYS = 30
 INPUTS = tuple(str(10_000 + number) for number in range(4))
-
-
-@op
-def nothing() -> None:
-    """Do nothing."""
-
-
-@job(name="scan")
-def empty_scan() -> None:
-    """Stand in for the scan: only its run record matters here."""
-    nothing()
-
-
-@dataclass
-class Scan:
-    """A scan of a worker that is alive; gone with it."""
-
-    end: ScanEnd | None = None
-    is_dead: bool = False
-
-    def done(self) -> bool:
-        return self.end is not None or self.is_dead
-
-    def result(self) -> ScanEnd:
-        if self.end is None:
-            raise RuntimeError("the process is gone")
-        return self.end
-
-    def abandon(self) -> None:
-        self.is_dead = True
-
-    def needs_beat(self) -> bool:
-        return True
-
-
-@dataclass
-class Scans:
-    """The scan processes of one worker."""
-
-    outlive_worker: bool = False
-    under_way: dict[str, Scan] = field(default_factory=dict)
-
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> Scan:
-        self.under_way[job_id] = Scan()
-        return self.under_way[job_id]
-
-    def close(self) -> None:
-        self.under_way.clear()
 
 
 class JobLives(RuleBasedStateMachine):
@@ -216,7 +168,7 @@ class JobLives(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 99))
     @precondition(lambda self: self._scans())
     def scan_process_dies(self, pick: int) -> None:
-        self._scan(pick)[1].is_dead = True
+        self._scan(pick)[1].is_gone = True
         self._count("process dies")
 
     @rule()
@@ -297,7 +249,7 @@ class JobLives(RuleBasedStateMachine):
             self.now += timedelta(seconds=LOST_AFTER_S)
             worker.step()
             for job_id, scan in self._scans():
-                if scan.end is None and not scan.is_dead:
+                if scan.end is None and not scan.is_gone:
                     self._end_run(job_id, "completed")
                     self.control.finish(job_id, "completed", expires_at=self._kept())
                     scan.end = ScanEnd("completed")
@@ -333,23 +285,23 @@ class JobLives(RuleBasedStateMachine):
                 chosen,
                 self.control,
                 self.instance,
-                Scans(),
+                FakeRuns(),
                 self._clock,
                 lambda: self.now,
             )
         )
         self._count("start")
 
-    def _scans(self) -> list[tuple[str, Scan]]:
+    def _scans(self) -> list[tuple[str, FakeEnding]]:
         """Scans under way in workers that are there."""
         return [
             (job_id, ending)
             for worker in self.workers
             for job_id, ending in worker.running.items()
-            if isinstance(ending, Scan) and not ending.done()
+            if isinstance(ending, FakeEnding) and not ending.done()
         ]
 
-    def _scan(self, pick: int) -> tuple[str, Scan]:
+    def _scan(self, pick: int) -> tuple[str, FakeEnding]:
         found = self._scans()
         return found[pick % len(found)]
 

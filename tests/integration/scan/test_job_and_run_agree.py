@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dagster import DagsterInstance, DagsterRunStatus, job, op
+from dagster import DagsterInstance, DagsterRunStatus
 
 from pipelines.attempts import ScanEnd
 from pipelines.domain.jobs import Job, JobStatus
@@ -16,56 +16,9 @@ from pipelines.launching import ORIGIN_TAG
 from pipelines.runs import open_instance
 from pipelines.settings import Settings
 from pipelines.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S, Worker
+from tests.fake_runs import FakeRuns, empty_scan
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.home import open_home
-
-
-@op
-def nothing() -> None:
-    """Do nothing."""
-
-
-@job(name="scan")
-def empty_scan() -> None:
-    """Stand in for the scan: only its run record matters here."""
-    nothing()
-
-
-@dataclass
-class FakeEnding:
-    end: ScanEnd | None = None
-    is_abandoned: bool = False
-
-    def done(self) -> bool:
-        return self.end is not None or self.is_abandoned
-
-    def result(self) -> ScanEnd:
-        if self.end is None:
-            raise RuntimeError("ended by force")
-        return self.end
-
-    def abandon(self) -> None:
-        self.is_abandoned = True
-
-    def needs_beat(self) -> bool:
-        return True
-
-
-@dataclass
-class FakeRuns:
-    """Scans that do what the test says."""
-
-    outlive_worker = False
-    launched: list[str] = field(default_factory=list)
-    endings: dict[str, FakeEnding] = field(default_factory=dict)
-
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> FakeEnding:
-        self.launched.append(job_id)
-        self.endings[job_id] = FakeEnding()
-        return self.endings[job_id]
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 @dataclass
@@ -196,14 +149,24 @@ def test_a_scan_that_does_not_stop_is_ended_by_force(house: Any) -> None:
     job_id = house.running()
     house.control.request_cancel(job_id)
     house.pass_by(3)
-    assert not house.runs.endings[job_id].is_abandoned
+    assert not house.runs.endings[job_id].is_gone
     house.pass_by(CANCEL_GRACE_S)
-    assert house.runs.endings[job_id].is_abandoned
+    assert house.runs.endings[job_id].is_gone
     house.pass_by(1)
     assert (house.status(job_id), house.run_status(job_id)) == (
         "cancelled",
         DagsterRunStatus.CANCELED,
     )
+
+
+def test_a_cancelled_scan_that_has_not_begun_is_not_waited_for(house: Any) -> None:
+    house.runs.begin_at_once = False
+    job_id = house.ask()
+    house.pass_by(1)
+    house.control.request_cancel(job_id)
+    house.pass_by(3)
+    house.pass_by(1)
+    assert house.status(job_id) == "cancelled"
 
 
 def test_a_scan_whose_run_has_failed_does_not_stay_running(house: Any) -> None:

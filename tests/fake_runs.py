@@ -1,0 +1,62 @@
+"""Scans that do what a test says: everything of a worker but the work."""
+
+from dataclasses import dataclass, field
+
+from dagster import job, op
+
+from pipelines.attempts import ScanEnd
+
+
+@op
+def nothing() -> None:
+    """Do nothing."""
+
+
+@job(name="scan")
+def empty_scan() -> None:
+    """Stand in for the scan: only its run record matters."""
+    nothing()
+
+
+@dataclass
+class FakeEnding:
+    """A scan under way until `end` is set, or its process is gone."""
+
+    end: ScanEnd | None = None
+    is_gone: bool = False
+    begun: bool = True
+
+    def done(self) -> bool:
+        return self.end is not None or self.is_gone
+
+    def result(self) -> ScanEnd:
+        if self.end is None:
+            raise RuntimeError("the process is gone")
+        return self.end
+
+    def abandon(self) -> None:
+        self.is_gone = True
+
+    def needs_beat(self) -> bool:
+        return True
+
+    def has_begun(self) -> bool:
+        return self.begun
+
+
+@dataclass
+class FakeRuns:
+    """The scan processes of one worker."""
+
+    outlive_worker: bool = False
+    begin_at_once: bool = True
+    launched: list[str] = field(default_factory=list)
+    endings: dict[str, FakeEnding] = field(default_factory=dict)
+
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> FakeEnding:
+        self.launched.append(job_id)
+        self.endings[job_id] = FakeEnding(begun=self.begin_at_once)
+        return self.endings[job_id]
+
+    def close(self) -> None:
+        self.endings.clear()
