@@ -1,12 +1,11 @@
 """COMPOSITION ROOT of the API process: the application out of its parts, all given as arguments.
 
-Layers from the outside: request context, guard, token, body limit, routes.
+The layers around the routes are in `layers.py`.
 """
 
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,15 +14,14 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from api.annotations import AnnotationDesk
-from api.auth import TokenCheck, TokenDoor
-from api.context import RequestContext
+from api.changes import Changes
 from api.envelope import failure
 from api.errors import to_fault
 from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
-from api.guard import BodyLimit, Guard
 from api.health import Readiness
 from api.job_answers import JobAnswers
+from api.layers import wrap
 from api.openapi import describe, parameter_names
 from api.reads.sources import Sources
 from api.refusals import to_refusal
@@ -33,7 +31,6 @@ from pipelines.desk import ScanDesk
 from pipelines.domain.errors import SametrackError
 
 type Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
-API_ROOT = "/api/"
 
 
 def create_app(
@@ -45,6 +42,7 @@ def create_app(
     feed: JobFeed | None = None,
     annotations: AnnotationDesk | None = None,
     sources: Sources | None = None,
+    changes: Changes | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
@@ -58,7 +56,7 @@ def create_app(
         sources=sources,
         sync_job_timeout=settings.sync_job_timeout,
     )
-    return wrap(app, settings=settings, clock=clock)
+    return wrap(app, settings=settings, clock=clock, changes=changes)
 
 
 def build_routes(
@@ -93,21 +91,6 @@ def build_routes(
         app.include_router(router)
     describe(app)
     return app
-
-
-def wrap(app: ASGIApp, *, settings: ApiSettings, clock: Callable[[], datetime]) -> ASGIApp:
-    """The door around the routes."""
-    app = BodyLimit(app, limit=settings.body_limit_bytes, reject=failure)
-    if settings.own_api_token is not None:
-        check = TokenCheck(settings.own_api_token.get_secret_value())
-        app = TokenDoor(app, check=check, reject=failure, is_private=_is_private)
-    app = Guard(app, allowed_hosts=settings.served_hosts, reject=failure, is_private=_is_private)
-    return RequestContext(app, time_zone=ZoneInfo(settings.time_zone), clock=clock)
-
-
-def _is_private(path: str) -> bool:
-    """Everything that answers data; some of its reads start work, so other sites may not."""
-    return path.startswith(API_ROOT)
 
 
 async def _known_error(request: Request, error: SametrackError) -> Response:

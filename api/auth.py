@@ -2,13 +2,15 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.errors import UnauthorizedError
 from api.guard import Reject
+
+type RawHeaders = Iterable[tuple[bytes, bytes]]
+"""Headers as ASGI gives them: lower-case names, bytes."""
 
 
 class TokenCheck:
@@ -17,7 +19,7 @@ class TokenCheck:
     def __init__(self, token: str) -> None:
         self._digest = _digest(token.encode())
 
-    def accepts(self, headers: Headers) -> bool:
+    def accepts(self, headers: RawHeaders) -> bool:
         """True when a bearer token or `x-api-key` is the configured one.
 
         Digests are compared, so that neither content nor length of the token shows in the time.
@@ -44,7 +46,7 @@ class TokenDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_open = scope["type"] != "http" or not self._is_private(scope["path"])
-        if is_open or self._check.accepts(Headers(scope=scope)):
+        if is_open or self._check.accepts(scope["headers"]):
             await self._app(scope, receive, send)
             return
         error = UnauthorizedError("The request carries no valid token")
@@ -55,9 +57,9 @@ def _digest(token: bytes) -> bytes:
     return hashlib.sha256(token).digest()
 
 
-def _tokens(headers: Headers) -> Iterator[bytes]:
+def _tokens(headers: RawHeaders) -> Iterator[bytes]:
     """Header bytes as sent: a token may hold any UTF-8."""
-    for name, value in headers.raw:
+    for name, value in headers:
         if name == b"x-api-key":
             yield value.strip()
         elif name == b"authorization":

@@ -11,14 +11,16 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 import structlog
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.envelope import Call, failure
-from api.guard import harden
+from api.guard import STRICT
 from pipelines.domain.errors import SametrackError
 
 _log = structlog.get_logger("api")
+
+type Observe = Callable[[Scope, int, float], None]
+"""Hears of each answered request: its scope, the status, the seconds it took."""
 
 
 class RequestContext:
@@ -28,23 +30,30 @@ class RequestContext:
         app: The finished application.
         time_zone: Zone of `time` in answers.
         clock: Now, in UTC.
+        observe: Hears of each request that has been answered.
     """
 
-    def __init__(self, app: ASGIApp, *, time_zone: ZoneInfo, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        time_zone: ZoneInfo,
+        clock: Callable[[], datetime],
+        observe: Observe = lambda _scope, _status, _seconds: None,
+    ) -> None:
         self._app = app
         self._time_zone = time_zone
         self._clock = clock
+        self._observe = observe
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        call = Call(
-            request_id=str(uuid4()),
-            moment=self._clock(),
-            time_zone=self._time_zone,
-            path=scope["path"].encode("utf-8", "replace").decode(),
-        )
+        path: str = scope["path"]
+        if not path.isascii():
+            path = path.encode("utf-8", "replace").decode()
+        call = Call(str(uuid4()), self._clock(), self._time_zone, path)
         scope.setdefault("state", {})["call"] = call
         await self._answer(scope, receive, send, call)
 
@@ -55,17 +64,32 @@ class RequestContext:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(raw=message["headers"])
-                headers["X-Request-ID"] = call.request_id
-                harden(headers)
+                _stamp(message, call.request_id)
             await send(message)
 
-        log = _log.bind(request_id=call.request_id, method=scope["method"], path=call.path)
         try:
             await self._app(scope, receive, stamped)
         except Exception:
+            log = _log.bind(request_id=call.request_id, method=scope["method"], path=call.path)
             log.exception("request failed")
             if status == 0:
                 error = SametrackError("The service met an error that it did not foresee")
                 await failure(scope, error)(scope, receive, stamped)
-        log.info("request", status=status, ms=round((time.perf_counter() - started) * 1000, 1))
+        spent_s = time.perf_counter() - started
+        self._observe(scope, status, spent_s)
+        _log.info(
+            "request",
+            request_id=call.request_id,
+            method=scope["method"],
+            path=call.path,
+            status=status,
+            ms=round(spent_s * 1000, 1),
+        )
+
+
+def _stamp(message: Message, request_id: str) -> None:
+    """The id, and the strict headers that the answer does not bring itself."""
+    headers: list[tuple[bytes, bytes]] = message["headers"]
+    own = {name for name, _ in headers}
+    headers += [header for header in STRICT if header[0] not in own]
+    headers.append((b"x-request-id", request_id.encode()))

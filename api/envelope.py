@@ -8,28 +8,55 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import orjson
 from starlette.responses import Response
-from starlette.types import Scope
+from starlette.types import Scope, Send
 
 from api.errors import NOT_MODIFIED, OK, SUCCESS, answer_of, with_hint
 from pipelines.domain.errors import SametrackError
 
 DOCS_PATH = "/docs"
+_FRESH = (b"etag", b"cache-control")
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """An answer may be kept: until then, and as long as nothing new is known of the entities."""
+
+    entities: frozenset[str]
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer that may be told again. `tail` is the envelope behind what is new each time."""
+
+    tail: bytes
+    tag: str
+    headers: tuple[tuple[bytes, bytes], ...]
+    route: str
+
+
+@dataclass(slots=True)
 class Call:
-    """What an envelope says about the request. `params` fills up once they are understood."""
+    """What an envelope says about the request. `params` fills up once they are understood.
+
+    `wish` and `shown` are what the answer cache learns of the answer; `route` is the template of
+    the path, where it is not in the scope.
+    """
 
     request_id: str
     moment: datetime
     time_zone: ZoneInfo
     path: str
     params: dict[str, Any] = field(default_factory=dict)
+    wish: Wish | None = None
+    shown: "tuple[Rendered, Mapping[str, str]] | None" = None
+    route: str = ""
 
 
 class Json(Response):
@@ -81,9 +108,45 @@ def read(scope: Scope, data: object, *, headers: Mapping[str, str] | None = None
     rendered = data if isinstance(data, Rendered) else render(data)
     tag = f'W/"{rendered.tag}"'
     fresh = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    more = {**(headers or {}), **fresh}
+    call_of(scope).shown = rendered, more
     if tag in _tags_known(scope):
         return Response(status_code=NOT_MODIFIED, headers=fresh)
-    return success(scope, orjson.Fragment(rendered.body), headers={**(headers or {}), **fresh})
+    return success(scope, orjson.Fragment(rendered.body), headers=more)
+
+
+def to_told(scope: Scope) -> Told | None:
+    """What this request was answered by `read`, ready to be told again; None: by nothing."""
+    shown = call_of(scope).shown
+    if shown is None:
+        return None
+    rendered, headers = shown
+    lasting = orjson.dumps(_lasting(scope, orjson.Fragment(rendered.body)))
+    named = {"Content-Type": Json.media_type, **headers}
+    raw = tuple((name.lower().encode(), value.encode()) for name, value in named.items())
+    return Told(lasting[1:], headers["ETag"], raw, route_of(scope))
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the path of the operation that answered, or answered first; "": of none."""
+    return call_of(scope).route or str(getattr(scope.get("route"), "path", ""))
+
+
+async def tell_again(scope: Scope, told: Told, send: Send) -> None:
+    """What `read` answered, to another request: its own id and time, 304 where it knows `data`."""
+    call = call_of(scope)
+    call.route = told.route
+    if any(name == b"if-none-match" for name, _ in scope["headers"]) and told.tag in _tags_known(
+        scope
+    ):
+        status, body = NOT_MODIFIED, b""
+        headers = [header for header in told.headers if header[0] in _FRESH]
+    else:
+        middle = _middle(int(call.moment.timestamp()), call.time_zone)
+        body = b"".join((_HEAD, call.request_id.encode(), middle, told.tail))
+        status, headers = OK, [(b"content-length", b"%d" % len(body)), *told.headers]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def failure(
@@ -107,20 +170,41 @@ def _envelope(
     scope: Scope, status: int, message: str, message_zh: str, data: object
 ) -> dict[str, object]:
     call = call_of(scope)
-    local = call.moment.astimezone(call.time_zone)
     return {
         "code": status,
         "request_id": call.request_id,
         "message": message,
         "message_zh": message_zh,
-        "time": local.strftime("%Y-%m-%d %H:%M:%S"),
-        "time_stamp": int(call.moment.timestamp()),
+        **_now(int(call.moment.timestamp()), call.time_zone),
+        **_lasting(scope, data),
+    }
+
+
+def _lasting(scope: Scope, data: object) -> dict[str, object]:
+    call = call_of(scope)
+    return {
         "time_zone": call.time_zone.key,
         "docs": _docs(scope),
         "router": call.path,
         "params": call.params,
         "data": data,
     }
+
+
+def _now(second: int, time_zone: ZoneInfo) -> dict[str, object]:
+    local = datetime.fromtimestamp(second, time_zone)
+    return {"time": local.strftime("%Y-%m-%d %H:%M:%S"), "time_stamp": second}
+
+
+_HEAD = b'{"code":%d,"request_id":"' % OK
+
+
+@lru_cache(maxsize=4)
+def _middle(second: int, time_zone: ZoneInfo) -> bytes:
+    """What stands between the request id and the lasting part, the same for a whole second."""
+    message, message_zh = SUCCESS[OK]
+    document = {"message": message, "message_zh": message_zh, **_now(second, time_zone)}
+    return b'",' + orjson.dumps(document)[1:-1] + b","
 
 
 def _docs(scope: Scope) -> str:

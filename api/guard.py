@@ -28,7 +28,10 @@ STRICT_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
+STRICT = tuple((name.lower().encode(), value.encode()) for name, value in STRICT_HEADERS.items())
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
+_CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site"})
+_KNOWN_HOSTS_MOST = 64
 _NUMBER = re.compile(r"[0-9]{1,30}")
 _OWN_SITES = frozenset({"same-origin", "none"})
 
@@ -99,6 +102,7 @@ class Guard:
         self._allowed_hosts = frozenset(allowed_hosts)
         self._reject = reject
         self._is_private = is_private
+        self._known_hosts: set[bytes] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -113,12 +117,27 @@ class Guard:
             await self._reject(scope, error)(scope, receive, send)
 
     def _check(self, scope: Scope) -> SametrackError | None:
+        if self._is_plain(scope):
+            return None
         headers = Headers(scope=scope)
         is_socket = scope["type"] == "websocket"  # a socket can do anything, so it is never safe
         method = "POST" if is_socket else scope["method"]
         return check_host(headers, self._allowed_hosts) or check_site(
             headers, method, always=self._is_private(scope["path"])
         )
+
+    def _is_plain(self, scope: Scope) -> bool:
+        """A program's request under a name that was let in before: nothing is left to check."""
+        checked = [header for header in scope["headers"] if header[0] in _CHECKED]
+        if len(checked) != 1 or checked[0][0] != b"host":
+            return False  # none, two, or the words of a browser beside it
+        host = checked[0][1]
+        if host not in self._known_hosts:
+            if check_host(Headers(scope=scope), self._allowed_hosts) is not None:
+                return False
+            if len(self._known_hosts) < _KNOWN_HOSTS_MOST:
+                self._known_hosts.add(host)
+        return True
 
 
 class BodyLimit:

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from api.annotations import AnnotationDesk
 from api.app import create_app
+from api.changes import Changes
 from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
 from api.health import Readiness, probe_disk, probe_workers
@@ -50,6 +51,7 @@ class Doors:
     evidence: EvidenceDesk | None = None
     annotations: AnnotationDesk | None = None
     sources: Sources | None = None
+    changes: Changes | None = None
 
 
 @contextmanager
@@ -89,6 +91,7 @@ def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator
             readiness=doors.readiness,
             evidence=doors.evidence,
             annotations=doors.annotations,
+            changes=doors.changes,
             sources=doors.sources,
             feed=feed,
         )
@@ -182,7 +185,9 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         control=control,
         sounds_dir=home.sounds_dir,
     )
-    return Doors(desk, Readiness(probes, platform), evidence, annotations, sources)
+    changes = Changes(control.generations, see=engine.refresh)
+    control.on_told = changes.told
+    return Doors(desk, Readiness(probes, platform), evidence, annotations, sources, changes)
 
 
 def _evidence(settings: ApiSettings, home: Home, engine: Engine, *, is_demo: bool) -> EvidenceDesk:

@@ -24,6 +24,7 @@ class ApiSettings(Settings):
     )
     time_zone: str = Field("UTC", description="IANA zone of `time` in answers")
     body_limit_bytes: int = Field(65_536, ge=1024, description="largest request body")
+    answer_cache_mb: int = Field(64, ge=0, description="memory for answers to repeated reads")
     event_streams_max: int = Field(64, ge=0, description="open event streams per process")
     sync_job_timeout: float = Field(120.0, gt=0, description="seconds a discovery is awaited")
     sync_request_timeout: float = Field(30.0, gt=0, description="seconds a read may take")

@@ -4,8 +4,8 @@ Here: what several processes must agree on and may be forgotten. Not here: jobs,
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Callable, Collection, Sequence
+from itertools import batched, count
 
 import orjson
 from sqlalchemy import Table, delete, func, or_, select
@@ -14,9 +14,18 @@ from warehouse.control.database import Database
 from warehouse.control.records import CaptureLine, Link, OutboxLine
 from warehouse.control.schema import GENERATIONS, LEASES, LINKS, OUTBOX, SEQUENCES
 
+ANYTHING = "*"
+"""The entity whose generation counts up with every other's: one look says that nothing is new."""
+_AT_ONCE = 500  # names in one question
+
 
 class SharedRows:
-    """The part of the control store that keeps what is neither job nor host."""
+    """The part of the control store that keeps what is neither job nor host.
+
+    `on_told` hears, in this process and at once, of which entities something new was told.
+    """
+
+    on_told: Callable[[Collection[str]], None] | None = None
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -83,6 +92,15 @@ class SharedRows:
         with self._database.reading() as connection:
             return int(connection.execute(query).scalar() or 0)
 
+    def generations(self, entities: Collection[str]) -> dict[str, int]:
+        """`generation` of several entities; one that never changed is left out."""
+        found: dict[str, int] = {}
+        with self._database.reading() as connection:
+            for names in batched(entities, _AT_ONCE):
+                query = select(GENERATIONS).where(GENERATIONS.c.entity.in_(names))
+                found.update((row.entity, row.value) for row in connection.execute(query))
+        return found
+
     def outbox_put(self, kind: str, document: dict[str, object]) -> None:
         """Leave a line for another process."""
         text = orjson.dumps(document).decode()
@@ -133,7 +151,7 @@ class SharedRows:
         documents = [
             {"kind": "capture", "document": orjson.dumps(line.document).decode()} for line in lines
         ]
-        entities = sorted({line.entity for line in lines})  # one order: no deadlock
+        entities = sorted({ANYTHING, *(line.entity for line in lines)})  # one order: no deadlock
         insert = self._database.insert(GENERATIONS)
         bumped = insert.values([{"entity": entity, "value": 1} for entity in entities])
         with self._database.writing() as connection:
@@ -146,6 +164,8 @@ class SharedRows:
             connection.execute(OUTBOX.insert(), documents)
             newest = connection.execute(select(func.max(OUTBOX.c.id))).scalar_one()
             connection.execute(delete(OUTBOX).where(OUTBOX.c.id <= newest - keep_lines))
+        if self.on_told is not None:
+            self.on_told(entities)
 
     def trim_outbox(self, keep: int) -> int:
         """Drop the oldest lines beyond `keep`; nobody has taken them. Returns how many."""

@@ -1,0 +1,44 @@
+"""The layers around the routes, from the outside: request context, guard, rate limit, token,
+compression, answers from memory, body limit.
+
+Composition only: each layer has a file of its own.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from starlette.types import ASGIApp
+
+from api.answer_cache import AnswerCache
+from api.auth import TokenCheck, TokenDoor
+from api.changes import Changes
+from api.context import RequestContext
+from api.envelope import failure
+from api.guard import BodyLimit, Guard
+from api.settings import ApiSettings
+
+API_ROOT = "/api/"
+MEGABYTE = 1024 * 1024
+
+
+def wrap(
+    app: ASGIApp,
+    *,
+    settings: ApiSettings,
+    clock: Callable[[], datetime],
+    changes: Changes | None = None,
+) -> ASGIApp:
+    """The door around the routes. `changes` None: nothing is kept that a capture could end."""
+    app = BodyLimit(app, limit=settings.body_limit_bytes, reject=failure)
+    app = AnswerCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
+    if settings.own_api_token is not None:
+        check = TokenCheck(settings.own_api_token.get_secret_value())
+        app = TokenDoor(app, check=check, reject=failure, is_private=is_private)
+    app = Guard(app, allowed_hosts=settings.served_hosts, reject=failure, is_private=is_private)
+    return RequestContext(app, time_zone=ZoneInfo(settings.time_zone), clock=clock)
+
+
+def is_private(path: str) -> bool:
+    """Everything that answers data; some of its reads start work, so other sites may not."""
+    return path.startswith(API_ROOT)

@@ -1,0 +1,267 @@
+"""Kept answers: told again without the route, and never longer than they hold."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx2
+import pytest
+from fastapi import FastAPI, Request
+from starlette.responses import Response
+
+from api.answer_cache import AnswerCache, keep
+from api.changes import Changes
+from api.context import RequestContext
+from api.envelope import read, understood
+from api.errors import NotFoundError
+from pipelines.domain.errors import WarehouseUnavailableError
+
+ENTITY = "music:12345"
+
+
+@dataclass
+class Clock:
+    """Monotonic seconds, moved by hand."""
+
+    at: float = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@dataclass
+class Store:
+    """Generations as another process counts them."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    is_broken: bool = False
+    looks: int = 0
+
+    def generations(self, entities: Any) -> dict[str, int]:
+        self.looks += 1
+        if self.is_broken:
+            raise WarehouseUnavailableError("gone")
+        return {name: self.counts[name] for name in entities if name in self.counts}
+
+    def capture(self, entity: str) -> None:
+        for name in (entity, "*"):
+            self.counts[name] = self.counts.get(name, 0) + 1
+
+
+@dataclass
+class House:
+    """A service of one route that counts how often it is asked."""
+
+    store: Store = field(default_factory=Store)
+    clock: Clock = field(default_factory=Clock)
+    max_bytes: int = 1_000_000
+    asked: int = 0
+    seen: int = 0
+    until: datetime | None = None
+    entities: tuple[tuple[str, str], ...] = (("music_list", "12345"),)
+    on_read: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
+        self.now = datetime(2026, 11, 21, tzinfo=UTC)
+        self.changes = Changes(self.store.generations, see=self.see, clock=self.clock)
+        app = FastAPI()
+        app.add_api_route("/things/{name}", self.thing)
+        app.add_api_route("/broken", self.broken)
+        self.cache = AnswerCache(app, changes=self.changes, max_bytes=self.max_bytes)
+        self.app = RequestContext(
+            self.cache, time_zone=ZoneInfo("Asia/Shanghai"), clock=lambda: self.now
+        )
+
+    def see(self) -> None:
+        self.seen += 1
+
+    async def thing(
+        self, request: Request, name: str, refresh: bool = False
+    ) -> Response:
+        self.asked += 1
+        data = {"name": name, "times": self.store.counts.get(ENTITY, 0), "说": "好"}
+        self.on_read()
+        understood(request.scope, {"name": name, "refresh": refresh})
+        keep(request.scope, entities=self.entities, until=self.until)
+        return read(request.scope, data, headers={"X-More": "1"})
+
+    async def broken(self, request: Request) -> Response:
+        self.asked += 1
+        keep(request.scope)
+        raise NotFoundError("no")
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[httpx2.AsyncClient]:
+        transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://x") as client:
+            yield client
+
+
+async def ask(house: House, path: str = "/things/a", **headers: str) -> httpx2.Response:
+    async with house.client() as client:
+        return await client.get(path, headers=headers)
+
+
+async def warm(house: House, path: str = "/things/a") -> None:
+    """Ask until the entity is known: what was read before the first look is not trusted."""
+    for _ in range(3):
+        await ask(house, path)
+    house.asked = 0
+
+
+async def test_a_repeated_read_is_answered_without_the_route() -> None:
+    house = House()
+    first = await ask(house, "/things/a?x=1")
+    await warm(house, "/things/a?x=1")
+    again = await ask(house, "/things/a?x=1")
+    assert house.asked == 0
+    assert again.status_code == 200
+    fresh = {"request_id", "time", "time_stamp"}
+    kept = [{k: v for k, v in r.json().items() if k not in fresh} for r in (first, again)]
+    assert kept[0] == kept[1]
+    assert list(first.json()) == list(again.json())
+    names = {"content-type", "etag", "cache-control", "x-more", "content-length"}
+    assert {n: first.headers[n] for n in names} == {n: again.headers[n] for n in names}
+    assert again.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_each_answer_has_its_own_id_and_time() -> None:
+    house = House()
+    await warm(house)
+    first = (await ask(house)).json()
+    house.now += timedelta(seconds=75)
+    again = (await ask(house)).json()
+    assert house.asked == 0
+    assert first["request_id"] != again["request_id"]
+    assert (first["time"], again["time"]) == ("2026-11-21 08:00:00", "2026-11-21 08:01:15")
+    assert again["time_stamp"] - first["time_stamp"] == 75
+
+
+async def test_who_knows_the_data_is_told_so() -> None:
+    house = House()
+    await warm(house)
+    tag = (await ask(house)).headers["etag"]
+    same = await ask(house, **{"if-none-match": f'"other", {tag}'})
+    assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    assert (await ask(house, **{"if-none-match": '"other"'})).status_code == 200
+    assert house.asked == 0
+
+
+async def test_another_path_or_query_is_another_question() -> None:
+    house = House()
+    await warm(house)
+    for path in ("/things/b", "/things/a?x=1", "/things/a?x=2"):
+        await ask(house, path)
+    assert house.asked == 3
+
+
+async def test_a_capture_of_another_process_ends_the_keeping_within_a_look() -> None:
+    house = House()
+    await warm(house)
+    house.store.capture(ENTITY)
+    assert (await ask(house)).json()["data"]["times"] == 0  # not looked yet
+    house.clock.at += 0.5
+    assert (await ask(house)).json()["data"]["times"] == 1
+    assert house.seen > 0  # this process saw the commit before it read again
+
+
+async def test_a_capture_of_something_else_does_not() -> None:
+    house = House()
+    await warm(house)
+    house.store.capture("music:99999")
+    house.clock.at += 0.5
+    await ask(house)
+    assert house.asked == 0
+
+
+async def test_a_capture_of_this_process_ends_the_keeping_at_once() -> None:
+    house = House()
+    await warm(house)
+    house.store.capture(ENTITY)
+    await asyncio.to_thread(house.changes.told, [ENTITY])
+    assert (await ask(house)).json()["data"]["times"] == 1
+
+
+async def test_what_changed_while_it_was_read_is_not_kept() -> None:
+    house = House()
+    await warm(house)
+
+    def capture() -> None:
+        house.store.capture(ENTITY)
+        house.changes._note([ENTITY])
+
+    house.on_read = capture
+    await ask(house, "/things/b")
+    house.on_read = lambda: None
+    assert (await ask(house, "/things/b")).json()["data"]["times"] == 1
+
+
+async def test_an_answer_ends_at_its_time() -> None:
+    house = House()
+    house.until = house.now + timedelta(seconds=30)
+    await warm(house)
+    house.now += timedelta(seconds=29)
+    await ask(house)
+    assert house.asked == 0
+    house.now += timedelta(seconds=1)
+    await ask(house)
+    assert house.asked == 1
+
+
+async def test_no_answer_is_kept_for_ever() -> None:
+    house = House(entities=())
+    await ask(house)
+    house.now += timedelta(seconds=601)
+    await ask(house)
+    assert house.asked == 2
+
+
+async def test_when_changes_cannot_be_looked_at_the_route_is_asked() -> None:
+    house = House()
+    await warm(house)
+    house.store.is_broken = True
+    house.clock.at += 0.5
+    assert (await ask(house)).status_code == 200
+    assert house.asked == 1
+
+
+async def test_many_requests_share_one_look() -> None:
+    house = House()
+    await warm(house)
+    looks = house.store.looks
+    for _ in range(50):
+        await ask(house)
+    assert house.store.looks == looks
+    assert house.asked == 0
+
+
+@pytest.mark.parametrize("path", ["/things/a?refresh=true", "/broken", "/none"])
+async def test_neither_failures_nor_refreshed_reads_are_kept(path: str) -> None:
+    house = House(entities=())
+    await ask(house, path)
+    await ask(house, path)
+    assert len(house.cache) == 0
+
+
+async def test_memory_is_bounded_and_the_oldest_goes() -> None:
+    house = House(entities=(), max_bytes=5_000)
+    for number in range(20):
+        await ask(house, f"/things/{number}")
+    assert house.cache.size_bytes <= 5_000
+    assert len(house.cache) == 4
+    house.asked = 0
+    await ask(house, "/things/19")
+    await ask(house, "/things/0")
+    assert house.asked == 1
+
+
+async def test_more_entities_than_can_be_watched_end_older_answers() -> None:
+    house = House()
+    await warm(house)
+    house.changes._note([f"video:{number}" for number in range(2_100)])
+    await ask(house)
+    assert house.asked == 1
