@@ -20,7 +20,7 @@ FIND_PYTHON = for p in python3.14 python3.13 python3.12 python3 "$$HOME"/.pyenv/
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check fmt lint types arch fuzz fuzz-kills bench bench-truth bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check fmt lint types arch docs fuzz fuzz-kills bench bench-truth bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ types: env ## mypy, strict
 
 arch: env ## the import direction
 	@$(BIN)/lint-imports
+
+docs: env ## write what is derived from the API description: tables, types of the client
+	@$(BIN)/python -m api.documenting
 
 fuzz: env ## 100,000 mutated answers through every parser, 10,000 events in the lives of jobs (CASES=, FUZZ_SEED=)
 	@$(BIN)/python -m tests.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)

@@ -1,0 +1,336 @@
+"""The typed client against the running service, in process; both ways of waiting."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+import api.client
+from api.client import (
+    AccessError,
+    AsyncClient,
+    BadRequestError,
+    Client,
+    Connection,
+    JobCancelledError,
+    JobFailedError,
+    MissingError,
+    NoAnswerError,
+    TooManyRequestsError,
+    UnavailableError,
+    UnsupportedError,
+    WaitTimeoutError,
+)
+from api.client.asking import Ask
+from api.documenting.shapes import DATA_NAMES
+from api.documenting.writing import derived_files, read_description
+from api.reference import INTERFACE, build_reference
+from tests.documents import MUSIC_ID
+
+HERE = "http://127.0.0.1"
+
+
+@pytest.fixture
+def caller(service: Any) -> Iterator[Client]:
+    with client_of(service.client()) as found:
+        yield found
+
+
+@pytest.fixture
+async def awaiting(service: Any) -> AsyncIterator[AsyncClient]:
+    transport = httpx2.ASGITransport(service.app(), raise_app_exceptions=False)
+    async with AsyncClient(Connection(base_url=HERE), transport=transport) as found:
+        yield found
+
+
+def client_of(test_client: TestClient, **connection: Any) -> Client:
+    return Client(Connection(base_url=HERE, **connection), transport=test_client._transport)
+
+
+def answering(*responses: httpx2.Response | Exception) -> tuple[Client, list[str], list[float]]:
+    """A client whose service gives these answers in turn; what was asked, and the pauses."""
+    asked: list[str] = []
+    pauses: list[float] = []
+    turn = iter(responses)
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(f"{request.method} {request.url.path}")
+        found = next(turn)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    client = Client(transport=httpx2.MockTransport(answer), sleep=pauses.append)
+    return client, asked, pauses
+
+
+def refusal(status: int, kind: str, *, retry_after: float | None = None) -> httpx2.Response:
+    error = {
+        "type": kind,
+        "detail": "why",
+        "hint": "what to do",
+        "retry_after": retry_after,
+        "upstream": None,
+    }
+    envelope = {
+        "code": status,
+        "request_id": "r-1",
+        "message": "m",
+        "message_zh": "消息",
+        "data": {"error": error},
+    }
+    return httpx2.Response(status, json=envelope)
+
+
+def good(data: object) -> httpx2.Response:
+    envelope = {"code": 200, "request_id": "r-2", "message": "", "message_zh": ""}
+    return httpx2.Response(200, json={**envelope, "params": {}, "time_stamp": 1, "data": data})
+
+
+def test_a_scan_is_started_watched_and_cancelled(caller: Client) -> None:
+    started = caller.create_job(MUSIC_ID, count=5, keywords=["Paper Boats"])
+    assert (started.status, started.retry_after) == (202, 1.0)
+    assert started.params["search_keywords"] == ["Paper Boats"]
+    job_id = started.data["job_id"]
+    assert caller.job(job_id).data["status"] == "queued"
+    assert [job["job_id"] for job in caller.jobs(limit=5).data["jobs"]] == [job_id]
+    assert caller.cancel_job(job_id).data["status"] == "cancelled"
+    with pytest.raises(JobCancelledError):
+        caller.wait(job_id)
+
+
+def test_a_stored_result_is_waited_for_no_longer(caller: Client, service: Any) -> None:
+    job = service.stored()
+    seen: list[str] = []
+    found = caller.wait(job.job_id, on_change=lambda job: seen.append(job["status"]))
+    assert (found["status"], seen) == ("completed", ["completed"])
+    assert found["result"] is not None
+    answer = caller.hot_videos(MUSIC_ID, count=3)
+    assert (answer.status, len(answer.data["aweme_list"])) == (200, 3)  # type: ignore[typeddict-item]  # 200: the ranking
+
+
+async def test_the_awaiting_twin_does_the_same(awaiting: AsyncClient, service: Any) -> None:
+    job = service.stored()
+    assert (await awaiting.wait(job.job_id))["status"] == "completed"
+    started = await awaiting.create_search_job("Paper Boats")
+    cancelled = await awaiting.cancel_job(started.data["job_id"])
+    assert cancelled.data["status"] == "cancelled"
+    with pytest.raises(JobCancelledError):
+        await awaiting.wait(started.data["job_id"])
+
+
+def test_a_job_that_failed_is_raised_with_its_reason(caller: Client, service: Any) -> None:
+    job_id = caller.create_job(MUSIC_ID).data["job_id"]
+    service.control.claim("worker")
+    error = {"type": "upstream_forbidden", "detail": "no", "hint": None, "retry_after": None}
+    service.control.finish(job_id, "failed", error={**error, "upstream": None})
+    with pytest.raises(JobFailedError, match="upstream_forbidden: no"):
+        caller.wait(job_id)
+
+
+def test_polling_goes_on_where_no_stream_is_to_be_had() -> None:
+    queued = {"job_id": "j", "status": "queued"}
+    client, asked, pauses = answering(
+        refusal(503, "capacity_exhausted"), good(queued), good({**queued, "status": "completed"})
+    )
+    with closing(client):
+        assert client.wait("j")["status"] == "completed"
+    assert asked[0].endswith("/j/events")
+    assert len(asked) == 3
+    assert pauses == [1.0]
+
+
+def test_a_wait_has_an_end_when_one_is_given() -> None:
+    client, _, _ = answering(refusal(503, "capacity_exhausted"), good({"status": "queued"}))
+    with (
+        closing(client),
+        pytest.raises(WaitTimeoutError, match="has not ended within") as met,
+    ):
+        client.wait("j", timeout_s=0.5)
+    assert met.value.job == {"status": "queued"}
+
+
+def test_what_the_service_refuses_is_an_error_with_name_advice_and_request_id(
+    caller: Client,
+) -> None:
+    with pytest.raises(MissingError) as met:
+        caller.job("none")
+    error = met.value
+    assert (error.status, error.type) == (404, "job_not_found")
+    assert error.hint
+    assert error.message_zh == "任务不存在"
+    assert len(error.request_id) == 36
+    with pytest.raises(BadRequestError, match="invalid_parameter"):
+        caller.create_job(MUSIC_ID, count=501)
+    with pytest.raises(UnsupportedError, match="platform_verification_required"):
+        caller.music_search("Paper Boats")
+    with pytest.raises(UnsupportedError, match="platform_verification_required"):
+        caller.video_search("Paper Boats")
+
+
+def test_the_token_travels_in_a_header_and_is_never_shown(service: Any) -> None:
+    word = "a-word-nobody-knows"
+    stranger = client_of(service.client(own_api_token=word))
+    with closing(stranger), pytest.raises(AccessError, match="unauthorized"):
+        stranger.jobs()
+    with client_of(service.client(own_api_token=word), token=word) as known:
+        assert known.jobs().status == 200
+        assert word not in repr(known.connection)
+
+
+@pytest.mark.parametrize("again", [429, 503])
+def test_a_read_goes_again_after_the_pause_that_the_service_asks_for(again: int) -> None:
+    client, asked, pauses = answering(refusal(again, "local_rate_limit", retry_after=2), good({}))
+    with closing(client):
+        assert client.jobs().status == 200
+    assert (len(asked), pauses) == (2, [2])
+
+
+def test_a_write_never_goes_twice_unless_it_was_surely_not_carried_out() -> None:
+    request = httpx2.Request("POST", HERE)
+    for broken in (
+        httpx2.ReadTimeout("lost", request=request),
+        refusal(503, "capacity_exhausted", retry_after=1),
+    ):
+        client, asked, _ = answering(broken, good({}))
+        with closing(client), pytest.raises((NoAnswerError, UnavailableError)):
+            client.create_job(MUSIC_ID)
+        assert len(asked) == 1
+    for refused in (
+        httpx2.ConnectError("no", request=request),
+        refusal(429, "local_rate_limit", retry_after=1),
+    ):
+        client, asked, _ = answering(refused, good({}))
+        with closing(client):
+            client.create_job(MUSIC_ID)
+        assert len(asked) == 2
+
+
+def test_a_long_pause_and_a_third_failure_are_the_callers_business() -> None:
+    client, asked, _ = answering(refusal(429, "local_rate_limit", retry_after=3600))
+    with closing(client), pytest.raises(TooManyRequestsError) as met:
+        client.jobs()
+    assert (len(asked), met.value.retry_after) == (1, 3600)
+    lost = [httpx2.ConnectError("no", request=httpx2.Request("GET", HERE)) for _ in range(3)]
+    client, asked, pauses = answering(*lost)
+    with closing(client), pytest.raises(NoAnswerError, match="ConnectError"):
+        client.jobs()
+    assert (len(asked), pauses) == (3, [0.2, 0.4])
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"code": 200}'])
+def test_what_is_no_service_of_ours_is_said(body: bytes) -> None:
+    client, _, _ = answering(httpx2.Response(200, content=body))
+    with closing(client), pytest.raises(NoAnswerError, match="not a Sametrack service"):
+        client.jobs()
+
+
+def page(numbers: range, cursor: int, *, has_more: bool) -> httpx2.Response:
+    works = [{"aweme_id": str(number)} for number in numbers]
+    return good({"aweme_list": works, "cursor": cursor, "has_more": has_more})
+
+
+def test_all_pages_of_a_list_are_walked_and_a_standing_cursor_ends_the_walk() -> None:
+    client, asked, _ = answering(
+        page(range(3), 3, has_more=True), page(range(3, 5), 5, has_more=False)
+    )
+    with closing(client):
+        found = [work["aweme_id"] for work in client.each_music_video(MUSIC_ID, count=3)]
+    assert (found, len(asked)) == (["0", "1", "2", "3", "4"], 2)
+    client, asked, _ = answering(page(range(2), 2, has_more=True), page(range(2), 2, has_more=True))
+    with closing(client):
+        assert len(list(client.each_hashtag_video("12345"))) == 4
+    assert len(asked) == 2
+
+
+def test_each_operation_of_the_interface_has_a_method() -> None:
+    """Each method is called; the path and method that come out are those of the description."""
+    called: set[tuple[str, str]] = set()
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        called.add((request.method, request.url.path))
+        return good({})
+
+    with Client(transport=httpx2.MockTransport(answer)) as client:
+        client.sec_user_id("u")
+        client.user_profile("u")
+        client.user_posts("u")
+        client.user_metrics("u")
+        client.hot_videos(MUSIC_ID)
+        client.hot_videos_batch([MUSIC_ID])
+        client.create_job(MUSIC_ID)
+        client.job("{job_id}")
+        client.cancel_job("{job_id}")
+        client.related_videos(MUSIC_ID, author_limit=2)
+        client.videos(["12345"])
+        client.videos_v1(["12345"])
+        client.music_videos(MUSIC_ID, refresh=True)
+        client.hashtag_videos("12345")
+        client.music_search("x")
+        client.video_search("x")
+        client.chart_history("2026-01-01", "2026-01-31")
+    assert called == {(one.method, one.path) for one in INTERFACE}
+
+
+def test_every_parameter_that_is_sent_is_one_of_the_operation() -> None:
+    """By the functions of `asking.py`, so that a misspelt name cannot hide behind a default."""
+    operations = {
+        (one["method"], one["path"]): {parameter["name"] for parameter in one["parameters"]}
+        for one in build_reference(read_description())["operations"]
+    }
+    asking = api.client.asking
+    asks: list[Ask[Any]] = [
+        asking.user_posts("u", 0, 1, 1),
+        asking.user_metrics("u", 1, 1),
+        asking.hot_videos("m", ["k"], {"count": 1}),
+        asking.create_job("m", ["k"], {"refresh": True}),
+        asking.create_search_job("m", [], {}),
+        asking.related_videos("m", {"author_limit": 1}),
+        asking.music_videos("m", 0, 1, refresh=True),
+        asking.hashtag_videos("c", 0, 1, 1, refresh=True),
+        asking.chart_history("a", "b"),
+        asking.jobs(1, "queued"),
+    ]
+    for ask in asks:
+        body = ask.body if isinstance(ask.body, dict) else {}
+        known = operations[ask.method, ask.path]
+        assert {*ask.params, *body} <= known or not known, ask.path
+
+
+def test_types_twins_and_tables_are_as_the_description_says() -> None:
+    """`make docs` writes them."""
+    stale = [
+        path.name
+        for path, text in derived_files().items()
+        if path.read_text(encoding="utf-8") != text
+    ]
+    assert stale == []
+    assert {one.id for one in INTERFACE} - DATA_NAMES.keys() == {
+        "music_collection_job",  # the same shapes as where a job is created
+        "cancel_music_collection_job",
+        "fetch_multi_video_app",
+        "fetch_music_search",  # never answered
+        "fetch_video_search_v1",
+    }
+
+
+def test_the_folder_works_when_it_is_copied_out(tmp_path: Path) -> None:
+    source = Path(api.client.__file__).parent
+    shutil.copytree(source, tmp_path / "elsewhere", ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "import sys; import elsewhere; elsewhere.Client().close();"
+        "print([name for name in sys.modules if name.split('.')[0] in"
+        " {'api', 'pipelines', 'warehouse', 'fastapi', 'pydantic', 'starlette'}])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+    assert (source / "py.typed").exists()
