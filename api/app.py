@@ -23,6 +23,7 @@ from api.health import Readiness
 from api.job_answers import JobAnswers
 from api.layers import wrap
 from api.openapi import describe, parameter_names
+from api.reads.chart import ChartHistory
 from api.reads.sources import Sources
 from api.refusals import to_refusal
 from api.routes import ROUTERS
@@ -42,6 +43,7 @@ def create_app(
     feed: JobFeed | None = None,
     annotations: AnnotationDesk | None = None,
     sources: Sources | None = None,
+    chart: ChartHistory | None = None,
     changes: Changes | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
@@ -54,6 +56,7 @@ def create_app(
         feed=feed,
         annotations=annotations,
         sources=sources,
+        chart=chart,
         sync_job_timeout=settings.sync_job_timeout,
     )
     return wrap(app, settings=settings, clock=clock, changes=changes)
@@ -67,6 +70,7 @@ def build_routes(
     evidence: EvidenceDesk | None = None,
     annotations: AnnotationDesk | None = None,
     sources: Sources | None = None,
+    chart: ChartHistory | None = None,
     sync_job_timeout: float = 120.0,
 ) -> FastAPI:
     """The routes with their error handlers, without the door around them."""
@@ -84,6 +88,7 @@ def build_routes(
     app.state.evidence = evidence
     app.state.annotations = annotations
     app.state.sources = sources
+    app.state.chart = chart
     app.state.answers = JobAnswers()
     app.state.feed = feed
     app.state.sync_job_timeout = sync_job_timeout

@@ -14,6 +14,7 @@ from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
 from api.health import Readiness
 from api.job_answers import JobAnswers
+from api.reads.chart import ChartHistory
 from api.reads.sources import Sources
 from api.refusals import quoted
 from pipelines.desk import ScanDesk
@@ -86,6 +87,13 @@ async def _annotations(request: Request) -> AnnotationDesk:
     return desk
 
 
+async def _chart(request: Request) -> ChartHistory:
+    chart: ChartHistory | None = request.app.state.chart
+    if chart is None:
+        raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+    return chart
+
+
 async def _reads(request: Request) -> Sources:
     sources: Sources | None = request.app.state.sources
     if sources is None:
@@ -95,6 +103,7 @@ async def _reads(request: Request) -> Sources:
 
 Annotations = Annotated[AnnotationDesk, Depends(_annotations)]
 Answers = Annotated[JobAnswers, Depends(_answers)]
+Chart = Annotated[ChartHistory, Depends(_chart)]
 Desk = Annotated[ScanDesk, Depends(_desk)]
 Evidence = Annotated[EvidenceDesk, Depends(_evidence)]
 Feed = Annotated[JobFeed, Depends(_feed)]

@@ -24,6 +24,7 @@ from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
 from api.health import Readiness, probe_disk, probe_workers
 from api.platform_health import PlatformHealth
+from api.reads.chart_backlog import open_chart_history
 from api.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.desk import ScanDesk
@@ -84,7 +85,7 @@ def open_doors(settings: ApiSettings) -> Iterator[Doors]:
 @contextmanager
 def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator[ASGIApp]:
     """The application over open stores; closes them afterwards."""
-    with open_doors(settings) as doors:
+    with open_doors(settings) as doors, open_chart_history(doors.sources) as chart:
         yield create_app(
             settings=settings,
             desk=doors.desk,
@@ -93,6 +94,7 @@ def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator
             annotations=doors.annotations,
             changes=doors.changes,
             sources=doors.sources,
+            chart=chart,
             feed=feed,
         )
 

@@ -63,6 +63,16 @@ class Sources:
         self._sounds_dir = sounds_dir
         self._doors: dict[str, asyncio.Semaphore] = {}
 
+    def apart(self) -> "Sources":
+        """The same for another event loop, with doors of its own."""
+        return Sources(
+            settings=self.settings,
+            profile=self.profile,
+            engine=self.engine,
+            control=self.control,
+            sounds_dir=self._sounds_dir,
+        )
+
     @property
     def data_provider(self) -> str:
         """The source of users, posts and single works, as answers name it."""

@@ -2,6 +2,7 @@
 
 from api.routes import (
     annotations,
+    chart,
     console,
     discovery,
     doctor,
@@ -12,6 +13,7 @@ from api.routes import (
     music,
     reference,
     search,
+    videos,
 )
 
 ROUTERS = (
@@ -21,6 +23,9 @@ ROUTERS = (
     jobs.writing,
     jobs.router,
     search.router,
+    videos.web,
+    videos.app,
+    chart.router,
     later.router,
     jobs.extensions,
     evidence.router,

@@ -35,11 +35,8 @@ LATER = (
     Later("GET", f"{VIDPLAT}/app/v3/handler_user_profile", "User", "User profile"),
     Later("GET", f"{VIDPLAT}/app/v3/fetch_user_post_videos", "User", "Posts of a user"),
     Later("GET", f"{VIDPLAT}/app/v3/fetch_user_metrics", "User", "Creator metrics"),
-    Later("POST", f"{VIDPLAT}/web/fetch_multi_video", "Video", "Up to 50 videos by id"),
-    Later("POST", f"{VIDPLAT}/app/v3/fetch_multi_video", "Video", "Up to 10 videos by id"),
     Later("GET", f"{VIDPLAT}/app/v3/fetch_music_video_list", "Music", "Videos of a music id"),
     Later("GET", f"{VIDPLAT}/app/v3/fetch_hashtag_video_list", "Hashtag", "Videos of a hashtag"),
-    Later("GET", "/api/v1/music/chartsrc/top500/history", "Chart", "History of the chart"),
 )
 
 

@@ -5,6 +5,7 @@ from api.schemas.answers import (
     ANNOTATIONS_ANSWERS,
     BATCH_ANSWERS,
     CANCEL_ANSWERS,
+    CHART_ANSWERS,
     COMPARISON_ANSWERS,
     CREATE_JOB_ANSWERS,
     DISCOVERY_ANSWERS,
@@ -19,6 +20,7 @@ from api.schemas.answers import (
     PROTECTED_ANSWERS,
     REFERENCE_ANSWERS,
     SVG_ANSWERS,
+    VIDEOS_ANSWERS,
 )
 from api.schemas.bodies import MUSIC_SEARCH_BODY, VIDEO_SEARCH_BODY
 from api.schemas.shape import Health, ReadinessReport
@@ -28,6 +30,7 @@ __all__ = [
     "ANNOTATIONS_ANSWERS",
     "BATCH_ANSWERS",
     "CANCEL_ANSWERS",
+    "CHART_ANSWERS",
     "COMPARISON_ANSWERS",
     "CREATE_JOB_ANSWERS",
     "DISCOVERY_ANSWERS",
@@ -43,6 +46,7 @@ __all__ = [
     "PROTECTED_ANSWERS",
     "REFERENCE_ANSWERS",
     "SVG_ANSWERS",
+    "VIDEOS_ANSWERS",
     "VIDEO_SEARCH_BODY",
     "Health",
     "ReadinessReport",

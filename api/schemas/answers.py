@@ -3,8 +3,10 @@
 from typing import Any
 
 from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
+from api.schemas.chart import ChartHistory
 from api.schemas.doctor import DoctorReport
 from api.schemas.evidence import AnnotationList, ComparisonDocument
+from api.schemas.many_videos import ManyVideos
 from api.schemas.reference import Reference
 from api.schemas.result import Batch, DiscoveryAnswer, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
@@ -20,6 +22,7 @@ NO_SCAN = (
     "warehouse_unavailable",
     "capacity_exhausted",
 )
+NO_READ = ("provider_unsupported", "profile_not_chosen", "warehouse_unavailable")
 UPSTREAM = tuple(name for name in ANSWERS if name.startswith("upstream_"))
 _HEADERS = {
     "X-Request-ID": ("the request_id", "string"),
@@ -156,6 +159,18 @@ REFERENCE_ANSWERS: Answers = {
     OK: _good(Envelope[Reference], "Every operation and every type of error", "ETag"),
     **_UNCHANGED,
     **failures("unknown_parameter"),
+}
+VIDEOS_ANSWERS: Answers = {
+    OK: _good(Envelope[ManyVideos], "Videos that were read, and why the others were not"),
+    **failures(
+        "invalid_video_ids", "unknown_parameter", "body_too_large", "unsupported_media_type",
+        *NO_READ,
+    ),
+}  # fmt: skip
+CHART_ANSWERS: Answers = {
+    OK: _good(Envelope[ChartHistory], "One issue per node", "ETag", "Retry-After"),
+    **_UNCHANGED,
+    **failures(*BAD_PARAMETERS, "invalid_date_range", *NO_READ, "chart_unavailable", *UPSTREAM),
 }
 PROTECTED_ANSWERS: Answers = failures("platform_verification_required", "body_too_large")
 LATER_ANSWERS: Answers = failures("provider_unsupported", "body_too_large")

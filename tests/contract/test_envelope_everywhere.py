@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.errors import ANSWERS
+from api.routes.later import LATER
 from api.schemas.shape import Envelope, Failure
 from pipelines.domain.errors import RateLimitedError, SametrackError
 
@@ -115,7 +116,7 @@ def test_what_comes_later_says_so(client: TestClient) -> None:
         for method, operation in methods.items()
         if "Not carried out" in operation.get("description", "")
     ]
-    assert len(later) == 9
+    assert len(later) == len(LATER)
     for method, path in later:
         error = client.request(method.upper(), path).json()["data"]["error"]
         assert error["type"] == "provider_unsupported"

@@ -1,0 +1,43 @@
+"""Endpoint 16: the history of the chart."""
+
+import math
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from api.answer_cache import keep
+from api.chart_params import ChartQuery
+from api.deps import Chart, Reads, no_repeats
+from api.envelope import call_of, read, understood
+from api.reads.chart import LISTED_FOR_S
+from api.reads.deadline import Deadline
+from api.schemas import CHART_ANSWERS
+
+router = APIRouter(tags=["Chart"], dependencies=[Depends(no_repeats)])
+
+
+@router.get(
+    "/api/v1/music/chartsrc/top500/history",
+    summary="History of the chart",
+    response_model=None,
+    responses=CHART_ANSWERS,
+)
+async def history(
+    request: Request, query: Annotated[ChartQuery, Query()], chart: Chart, sources: Reads
+) -> Response:
+    """One issue per ten days, with its first twenty songs. 榜单历史: 每 10 天一期, 每期前 20 首.
+
+    A node without an issue, or not read yet, says why in `reason`; what a request has no time
+    for is read in the background: ask again after `Retry-After`.
+    """
+    understood(request.scope, query.model_dump())
+    deadline = Deadline(sources.settings.sync_request_timeout)
+    found = await chart.read(query.to_span(), deadline=deadline)
+    if found.retry_after is not None:
+        headers = {"Retry-After": str(math.ceil(found.retry_after))}
+        return read(request.scope, found.document, headers=headers)
+    until = call_of(request.scope).moment + timedelta(seconds=LISTED_FOR_S)
+    keep(request.scope, entities=[("chart_issues", "all")], until=until)
+    return read(request.scope, found.document)

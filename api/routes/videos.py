@@ -1,0 +1,92 @@
+"""Endpoints 10 and 11: several videos by id. The body is a bare list."""
+
+from typing import Annotated, Any, ClassVar, override
+
+from fastapi import APIRouter, Body, Depends, Request
+from pydantic import Field, StrictStr
+from starlette.responses import Response
+
+from api.body import JsonRoute, parse_json
+from api.deps import Reads, no_query
+from api.envelope import success, understood
+from api.errors import MalformedJsonError
+from api.reads.deadline import Deadline
+from api.reads.sources import Sources
+from api.reads.videos import read_videos
+from api.schemas import VIDEOS_ANSWERS
+from pipelines.domain.errors import InvalidVideoIdsError
+from pipelines.domain.video_ids import APP_VIDEO_IDS, VIDEO_ID, WEB_VIDEO_IDS, read_video_ids
+
+VideoId = Annotated[StrictStr, Field(pattern=f"^{VIDEO_ID}$")]
+WebIds = Annotated[
+    list[VideoId],
+    Body(
+        min_length=1,
+        max_length=WEB_VIDEO_IDS,
+        description="video ids, 1 to 50, each of 5 to 30 digits. 视频 ID, 1 至 50 个",
+    ),
+]
+AppIds = Annotated[
+    list[VideoId],
+    Body(
+        min_length=1,
+        max_length=APP_VIDEO_IDS,
+        description="video ids, 1 to 10, each of 5 to 30 digits. 视频 ID, 1 至 10 个",
+    ),
+]
+
+
+class _IdsRoute(JsonRoute):
+    """Anything but a list of ids is one error, malformed JSON included."""
+
+    most: ClassVar[int] = WEB_VIDEO_IDS
+
+    @override
+    def read_document(self, body: bytes) -> Any:
+        try:
+            document = parse_json(body)
+        except MalformedJsonError as error:
+            raise InvalidVideoIdsError(error.detail) from error
+        return list(read_video_ids(document, most=self.most))
+
+
+class _AppIdsRoute(_IdsRoute):
+    most = APP_VIDEO_IDS
+
+
+web = APIRouter(tags=["Video"], route_class=_IdsRoute, dependencies=[Depends(no_query)])
+app = APIRouter(tags=["Video"], route_class=_AppIdsRoute, dependencies=[Depends(no_query)])
+
+
+@web.post(
+    "/api/v1/vidplat/web/fetch_multi_video",
+    summary="Up to 50 videos by id",
+    response_model=None,
+    responses=VIDEOS_ANSWERS,
+)
+async def fetch_multi_video_web(request: Request, aweme_ids: WebIds, sources: Reads) -> Response:
+    """Read up to 50 videos with their four counts. 批量获取视频详情 (最多 50 个).
+
+    What could not be read is in `filter_list` with its reason; nothing is filled in.
+    """
+    return await _answer(request, aweme_ids, sources)
+
+
+@app.post(
+    "/api/v1/vidplat/app/v3/fetch_multi_video",
+    summary="Up to 10 videos by id",
+    response_model=None,
+    responses=VIDEOS_ANSWERS,
+)
+async def fetch_multi_video(request: Request, aweme_ids: AppIds, sources: Reads) -> Response:
+    """Read up to 10 videos with their four counts. 批量获取视频详情 (最多 10 个).
+
+    What could not be read is in `filter_list` with its reason; nothing is filled in.
+    """
+    return await _answer(request, aweme_ids, sources)
+
+
+async def _answer(request: Request, aweme_ids: list[str], sources: Sources) -> Response:
+    understood(request.scope, {"aweme_ids": aweme_ids})
+    deadline = Deadline(sources.settings.sync_request_timeout)
+    return success(request.scope, await read_videos(sources, aweme_ids, deadline=deadline))

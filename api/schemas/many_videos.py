@@ -1,0 +1,33 @@
+"""Several videos by id: those that were read, and why the others were not."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from api.schemas.shape import Id, Shape
+from api.schemas.video import Video
+
+
+class FilteredVideo(Shape):
+    """A video that could not be read. Nothing is filled in for it."""
+
+    aweme_id: Id
+    reason: Annotated[
+        str,
+        Field(description="`unavailable`, `deadline`, or the type of the upstream error"),
+    ]
+    filter_reason: Annotated[str | None, Field(description="the platform's own word")]
+    notice: str | None
+    detail_msg: str | None
+
+
+class ManyVideos(Shape):
+    """Both lists stand in the order of the request; each id is in one of them."""
+
+    aweme_list: list[Video]
+    filter_list: list[FilteredVideo]
+    thirdparty_called: Literal[False]
+    mobile_emulator_used: Literal[False]
+    signing_generated: Literal[False]
+    data_provider: str
+    is_demo_data: bool

@@ -1,0 +1,144 @@
+"""Several works by id: from the store and from the source, with a reason for each that is not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.reads.deadline import Deadline
+from api.reads.videos import read_videos
+from pipelines.domain.errors import (
+    PageWithoutDataError,
+    ProviderUnsupportedError,
+    VerificationDemandedError,
+    WarehouseUnavailableError,
+)
+from pipelines.upstream.providers.mock import open_world
+from pipelines.world.works import State, Work
+from tests.reads import Desk, open_reads
+
+NOBODY = "7999999999999999999"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with open_reads(tmp_path) as desk:
+        yield desk
+
+
+@pytest.fixture(scope="module")
+def ids() -> list[str]:
+    """Works of the invented world that are shown, and further below one that is not."""
+    return [work.aweme_id for work in works(is_shown=True)]
+
+
+def works(*, is_shown: bool) -> list[Work]:
+    found = open_world(11, 0.1).works
+    rows = map(found.row, range(len(found.aweme_id)))
+    return [work for work in rows if (work.state is State.PUBLIC) is is_shown][:30]
+
+
+async def read(desk: Desk, *ids: str, seconds: float = 30.0) -> dict[str, Any]:
+    return await read_videos(desk.sources, ids, deadline=Deadline(seconds))
+
+
+async def test_works_stand_in_the_order_asked_with_four_counts(desk: Desk, ids: list[str]) -> None:
+    wanted = [ids[5], ids[2], ids[9]]
+    found = await read(desk, *wanted)
+    assert [work["aweme_id"] for work in found["aweme_list"]] == wanted
+    assert found["filter_list"] == []
+    for work in found["aweme_list"]:
+        assert None not in work["statistics"].values()
+        assert work["statistics_complete"] is True
+        assert work["statistics_source"]
+    flags = ("thirdparty_called", "mobile_emulator_used", "signing_generated")
+    assert [found[flag] for flag in flags] == [False] * 3
+
+
+async def test_what_was_read_not_long_ago_is_not_asked_for_again(
+    desk: Desk, ids: list[str]
+) -> None:
+    first = await read(desk, ids[0], ids[1])
+    desk.script.asked.clear()
+    again = await read(desk, ids[1], ids[0], ids[2])
+    assert [asked[1] for asked in desk.script.asked] == [ids[2]]
+    assert again["aweme_list"][1] == first["aweme_list"][0]
+
+
+async def test_what_is_older_is_read_again_and_keeps_its_first_time(
+    tmp_path: Path, ids: list[str]
+) -> None:
+    with open_reads(tmp_path, video_ttl=0) as desk:
+        first = (await read(desk, ids[0]))["aweme_list"][0]
+        again = (await read(desk, ids[0]))["aweme_list"][0]
+    assert len(desk.script.asked) == 2
+    assert again["first_observed_at"] == first["first_observed_at"]
+
+
+async def test_a_request_is_one_commit_per_table(desk: Desk, ids: list[str]) -> None:
+    before = {name: desk.commits(name) for name in ("raw.videos", "raw.captures")}
+    await read(desk, *ids[:20])
+    assert {name: desk.commits(name) - count for name, count in before.items()} == {
+        "raw.videos": 1, "raw.captures": 1,
+    }  # fmt: skip
+
+
+async def test_a_work_that_is_not_shown_is_filtered_with_the_platforms_word(
+    desk: Desk, ids: list[str]
+) -> None:
+    withheld = works(is_shown=False)[0]
+    found = await read(desk, withheld.aweme_id, ids[0], NOBODY)
+    assert [work["aweme_id"] for work in found["aweme_list"]] == [ids[0]]
+    first, second = found["filter_list"]
+    assert (first["aweme_id"], first["reason"]) == (withheld.aweme_id, "unavailable")
+    assert first["filter_reason"]
+    assert second["aweme_id"] == NOBODY
+
+
+async def test_a_work_that_is_refused_is_filtered_under_the_type_of_the_error(
+    desk: Desk, ids: list[str]
+) -> None:
+    desk.script.errors = {
+        f"fetch_video {ids[0]}": PageWithoutDataError("a shell", surface="video_page"),
+        f"fetch_video {ids[2]}": VerificationDemandedError("a captcha", surface="video_page"),
+    }
+    found = await read(desk, *ids[:3])
+    assert [entry["reason"] for entry in found["filter_list"]] == [
+        "upstream_page_without_data", "upstream_verification",
+    ]  # fmt: skip
+    assert [work["aweme_id"] for work in found["aweme_list"]] == [ids[1]]
+    assert {"filter_reason", "notice", "detail_msg"} < found["filter_list"][0].keys()
+
+
+async def test_what_time_does_not_allow_is_filtered_as_late_and_the_rest_is_kept(
+    desk: Desk, ids: list[str]
+) -> None:
+    desk.script.stalled = {f"fetch_video {ids[1]}"}
+    found = await read(desk, *ids[:3], seconds=1.0)
+    assert [entry["reason"] for entry in found["filter_list"]] == ["deadline"]
+    assert len(found["aweme_list"]) == 2
+    assert len(desk.rows("select * from seen.videos")) == 2
+
+
+async def test_a_source_that_reads_no_works_fails_the_request(desk: Desk, ids: list[str]) -> None:
+    desk.script.errors = {"fetch_video": ProviderUnsupportedError("no works here")}
+    with pytest.raises(ProviderUnsupportedError):
+        await read(desk, ids[0])
+
+
+async def test_a_store_that_cannot_be_used_fails_the_request(desk: Desk, ids: list[str]) -> None:
+    desk.script.errors = {"fetch_video": WarehouseUnavailableError("no room")}
+    with pytest.raises(WarehouseUnavailableError):
+        await read(desk, ids[0])
+
+
+async def test_an_old_observation_never_stands_in_for_a_refused_read(
+    tmp_path: Path, ids: list[str]
+) -> None:
+    with open_reads(tmp_path, video_ttl=0) as desk:
+        await read(desk, ids[0])
+        desk.script.errors = {"fetch_video": PageWithoutDataError("a shell", surface="video_page")}
+        found = await read(desk, ids[0])
+    assert found["aweme_list"] == []
+    assert found["filter_list"][0]["reason"] == "upstream_page_without_data"

@@ -1,0 +1,140 @@
+"""Synchronous reads over real stores and the invented world; a script says what goes wrong.
+
+Shared by tests of operations and by the bench. No process, no socket.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast, override
+
+from api.reads.chart import ChartHistory
+from api.reads.sources import Sources
+from api.settings import ApiSettings
+from pipelines.captures import Captures, ChartCaptures
+from pipelines.domain.chart import ChartIssue
+from pipelines.domain.errors import SametrackError
+from pipelines.upstream.providers import build_chart_provider, choose_profile
+from warehouse.control import ControlStore, open_control
+from warehouse.engine import Engine
+from warehouse.lake import open_lake
+
+WORLD = "mock"
+
+
+@dataclass
+class Script:
+    """What a source meets: `errors` by name of the question, or by that and what it is about.
+
+    `stalled` questions are never answered.
+    """
+
+    errors: dict[str, SametrackError] = field(default_factory=dict)
+    stalled: set[str] = field(default_factory=set)
+    asked: list[tuple[Any, ...]] = field(default_factory=list)
+
+    async def meet(self, question: str, *about: Any) -> None:
+        self.asked.append((question, *about))
+        names = {"*", question, f"{question} {about[0]}" if about else question}
+        if names & self.stalled:
+            await asyncio.Event().wait()
+        for name in names & self.errors.keys():
+            raise self.errors[name]
+
+
+class Scripted:
+    """A source that meets the script before it answers."""
+
+    def __init__(self, inner: Any, script: Script) -> None:
+        self._inner = inner
+        self._script = script
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if not name.startswith(("fetch_", "resolve_")):
+            return found
+
+        async def ask(*about: Any) -> Any:
+            await self._script.meet(name, *about)
+            return await found(*about)
+
+        return ask
+
+
+class ScriptedSources(Sources):
+    """The sources of the settings, behind a script."""
+
+    script: Script
+
+    @override
+    def _captures(self, build: Callable[..., Any], name: str) -> Any:
+        def scripted(*arguments: Any, **options: Any) -> Any:
+            return Scripted(build(*arguments, **options), self.script)
+
+        return super()._captures(scripted, name)
+
+    @override
+    @asynccontextmanager
+    async def chart(self) -> AsyncIterator[ChartCaptures]:
+        inner = build_chart_provider(self.settings, self.profile, control=self.control)
+        async with ChartCaptures(
+            provider=cast("Any", Scripted(inner, self.script)),
+            lake=self.engine.lake,
+            engine=self.engine,
+            control=self.control,
+            flush_every=1000,
+            flush_after_s=1000,
+        ) as captures:
+            yield captures
+
+
+@dataclass
+class Desk:
+    """Sources and what is behind them; `left` are issues left for the background."""
+
+    sources: ScriptedSources
+    script: Script
+    engine: Engine
+    control: ControlStore
+    left: list[ChartIssue] = field(default_factory=list)
+
+    @property
+    def chart(self) -> ChartHistory:
+        """A history without memory of refusals."""
+        return ChartHistory(self.sources, leave=self.left.extend)
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        self.engine.refresh()
+        return self.engine.rows(sql)
+
+    def commits(self, table: str) -> int:
+        """How often a table was written to."""
+        return self.engine.lake.version(table)
+
+
+@contextmanager
+def open_reads(root: Path, **settings: Any) -> Iterator[Desk]:
+    """Reads of the invented world over empty stores."""
+    values = {"data_provider": "mock", "mock_size": 0.1, "mock_seed": 11, **settings}
+    chosen = ApiSettings(_env_file=None, **values)
+    profile = choose_profile(chosen)
+    with ExitStack() as stack:
+        url = f"sqlite:///{root / 'control.sqlite'}"
+        control = stack.enter_context(closing(open_control(url, world=profile.name)))
+        engine = stack.enter_context(
+            closing(Engine(open_lake(str(root / "lake"), world=profile.name)))
+        )
+        sources = ScriptedSources(
+            settings=chosen,
+            profile=profile,
+            engine=engine,
+            control=control,
+            sounds_dir=root / "sounds",
+        )
+        sources.script = Script()
+        yield Desk(sources, sources.script, engine, control)
+
+
+__all__ = ["Captures", "Desk", "Script", "open_reads"]
