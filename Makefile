@@ -46,8 +46,8 @@ demo: env ## scan a demo track of the stand-in platform and show the verified ra
 up: env ## start API, worker, Dagster UI and daemon together
 	@$(BIN)/sametrack up
 
-test: env ## run the tests
-	@$(BIN)/python -m pytest
+test: env ## run the tests, two files at a time
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: env fmt lint types arch test ## format, lint, types, architecture, tests
 

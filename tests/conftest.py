@@ -5,15 +5,23 @@ import shutil
 import pytest
 
 LEFT_OUT = pytest.StashKey[int]()
+LONG_FIRST = ("tests/integration/scan", "tests/integration/cli", "tests/integration")
+"""So the processes that share the tests end at about the same time."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=_turn)
     if shutil.which("chromium"):
         return
     left_out = [item for item in items if item.get_closest_marker("browser")]
     items[:] = [item for item in items if not item.get_closest_marker("browser")]
     config.hook.pytest_deselected(items=left_out)
     config.stash[LEFT_OUT] = len(left_out)
+
+
+def _turn(item: pytest.Item) -> int:
+    where = item.path.as_posix()
+    return next((turn for turn, folder in enumerate(LONG_FIRST) if folder in where), 9)
 
 
 def pytest_terminal_summary(
