@@ -1,0 +1,73 @@
+// Numbers, times and foreign text as people read them. Unknown is a dash, never 0.
+import { lang } from "./state.js";
+import { html } from "./html.js";
+
+const locale = () => (lang.value === "zh" ? "zh-CN" : "en-GB");
+const formats = new Map();
+function formatter(key, make) {
+  const id = `${locale()}|${key}`;
+  if (!formats.has(id)) formats.set(id, make(locale()));
+  return formats.get(id);
+}
+
+export const DASH = "—";
+
+export function count(value) {
+  if (value === null || value === undefined) return DASH;
+  return formatter("count", (l) => new Intl.NumberFormat(l)).format(value);
+}
+export function compact(value) {
+  if (value === null || value === undefined) return DASH;
+  const options = { notation: "compact", maximumFractionDigits: 1 };
+  return formatter("compact", (l) => new Intl.NumberFormat(l, options)).format(value);
+}
+export function decimal(value, digits = 2) {
+  if (value === null || value === undefined) return DASH;
+  return value.toFixed(digits);
+}
+export function day(value) {
+  const date = toDate(value);
+  if (!date) return DASH;
+  return formatter("day", (l) => new Intl.DateTimeFormat(l, { dateStyle: "medium" })).format(date);
+}
+export function moment(value) {
+  const date = toDate(value);
+  if (!date) return DASH;
+  const options = { dateStyle: "medium", timeStyle: "short" };
+  return formatter("moment", (l) => new Intl.DateTimeFormat(l, options)).format(date);
+}
+export function seconds(value) {
+  if (value === null || value === undefined) return DASH;
+  const whole = Math.max(0, Math.round(value));
+  const minutes = Math.floor(whole / 60);
+  return minutes ? `${minutes}:${String(whole % 60).padStart(2, "0")}` : `${whole} s`;
+}
+export function bytes(value) {
+  if (value === null || value === undefined) return DASH;
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let step = 0;
+  while (value >= 1000 && step < units.length - 1) { value /= 1000; step += 1; }
+  return `${value.toFixed(step && value < 100 ? 1 : 0)} ${units[step]}`;
+}
+function toDate(value) {
+  if (value === null || value === undefined || value === "") return null;
+  const date = new Date(typeof value === "number" ? value * 1000 : value);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+// Control characters are shown as their pictures; marks that turn the direction are removed.
+export function visible(text) {
+  return String(text ?? "")
+    .replace(/[\u0000-\u001f]/g, (sign) => (/\s/.test(sign) ? " " : String.fromCharCode(0x2400 + sign.charCodeAt(0))))
+    .replace(/[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, "");
+}
+
+// Text that somebody else wrote: of its own direction, and it cannot disturb its neighbours.
+export function Foreign({ text, none = DASH }) {
+  const shown = visible(text).trim();
+  return shown ? html`<bdi dir="auto">${shown}</bdi>` : html`<span class="soft">${none}</span>`;
+}
+// Only addresses that a browser opens as a page; anything else stays text.
+export function safeLink(address) {
+  return /^https?:\/\//i.test(address ?? "") ? address : null;
+}

@@ -1,0 +1,80 @@
+// A job as it is now: events while they come, polling where they do not.
+import { PATHS, Refusal, ask, follow } from "./api.js";
+import { signal } from "./html.js";
+import { isDemo } from "./state.js";
+
+const FINAL = new Set(["completed", "failed", "cancelled"]);
+export const isOver = (job) => FINAL.has(job?.status);
+const POLL_MS = 1500;
+
+// Watches a job until it ends. `state` is a signal of {job, error, mode, since}.
+export class JobWatch {
+  constructor(jobId, { onEnd } = {}) {
+    this.jobId = jobId;
+    this.onEnd = onEnd;
+    this.state = signal({ job: null, error: null, mode: "loading", log: [] });
+    this.stopping = new AbortController();
+    this.lastId = null;
+  }
+
+  async run() {
+    try {
+      const first = await this.poll();
+      this.wasOver = isOver(first);
+      while (!this.stopping.signal.aborted && !isOver(this.state.value.job)) await this.listen();
+      if (!this.wasOver && isOver(this.state.value.job)) this.onEnd?.(this.state.value.job);
+    } catch (error) {
+      if (error.name !== "AbortError") this.update({ error });
+    }
+  }
+
+  // One stream; a stream that is not to be had is replaced by one look after a while.
+  async listen() {
+    try {
+      this.update({ mode: "events" });
+      await follow(`${PATHS.jobList}/${this.jobId}/events`, (_, job, id) => {
+        this.lastId = id;
+        this.take(job);
+      }, { signal: this.stopping.signal, lastId: this.lastId });
+      if (!isOver(this.state.value.job)) await this.poll();
+    } catch (error) {
+      if (error.name === "AbortError" || (error instanceof Refusal && error.status < 429)) throw error;
+      this.update({ mode: "polling" });
+      await this.rest();
+      await this.poll().catch((failed) => { if (failed instanceof Refusal) throw failed; });
+    }
+  }
+
+  async poll() {
+    const envelope = await ask(`${PATHS.jobs}/${this.jobId}`, { signal: this.stopping.signal, isShown: true });
+    this.take(envelope.data);
+    return envelope.data;
+  }
+
+  rest() {
+    return new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
+  }
+
+  take(given) {
+    const job = given.data ?? given; // an event carries the polling document
+    if (job.is_demo_data) isDemo.value = true;
+    const before = this.state.value;
+    const stage = job.progress?.stage;
+    const known = before.log.at(-1)?.stage;
+    const log = stage && stage !== known ? [...before.log, { stage, at: Date.now() }] : before.log;
+    this.update({ job, error: null, log });
+  }
+
+  async cancel() {
+    const envelope = await ask(`${PATHS.jobs}/${this.jobId}`, { method: "DELETE", isShown: true });
+    this.take(envelope.data);
+  }
+
+  update(change) {
+    this.state.value = { ...this.state.value, ...change };
+  }
+
+  stop() {
+    this.stopping.abort();
+  }
+}

@@ -1,0 +1,133 @@
+// The page: its frame, which view the address asks for, the token, and what is said at the top.
+import { PATHS, ask } from "./api.js";
+import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
+import { loadWords, t } from "./i18n.js";
+import { CheckField, Fault, Icon, TextField } from "./parts/ui.js";
+import { link, refuseSecrets, route } from "./router.js";
+import { chooseLang, chooseTheme, chooseToken, isDemo, isOnline, isTokenKept, lang, lastExchange, needsToken, notices, setUp, theme, token } from "./state.js";
+import { HotView } from "./views/hot.js";
+
+const hadSecret = signal(refuseSecrets());
+const isMenuOpen = signal(false);
+const isTokenOpen = signal(false);
+
+// Views beside the first come when they are asked for.
+const VIEWS = {
+  hot: async () => HotView,
+  job: async () => (await import("./views/job.js")).JobView,
+  jobs: async () => (await import("./views/job.js")).BatchView,
+  evidence: async () => (await import("./views/evidence.js")).EvidenceView,
+  search: async () => (await import("./views/search.js")).SearchView,
+  profile: async () => (await import("./views/user.js")).ProfileView,
+  posts: async () => (await import("./views/user.js")).PostsView,
+  metrics: async () => (await import("./views/user.js")).MetricsView,
+  chart: async () => (await import("./views/chart.js")).ChartView,
+  time: async () => (await import("./views/time.js")).TimeView,
+  reference: async () => (await import("./views/reference.js")).ReferenceView,
+  operator: async () => (await import("./views/operator.js")).OperatorView,
+};
+const PROPS = {
+  job: (path, query) => ({ jobId: path[1] ?? "", query }),
+  jobs: (path) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none") }),
+  evidence: (path) => ({ id: path[1] ?? "" }),
+  time: (path) => ({ kind: path[1], id: path[2] }),
+};
+const GROUPS = [
+  ["tracks", [["hot", "note"], ["search", "search"], ["chart", "chart"]]],
+  ["people", [["profile", "person"], ["posts", "grid"], ["metrics", "gauge"]]],
+  ["more", [["time", "clock"], ["reference", "book"], ["operator", "tool"]]],
+];
+const loaded = new Map([["hot", HotView]]);
+
+function View() {
+  const { path, query } = route.value;
+  const name = VIEWS[path[0]] ? path[0] : "missing";
+  const [, redraw] = useState(0);
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    setError(null);
+    if (name !== "missing" && !loaded.has(name)) VIEWS[name]().then((found) => { loaded.set(name, found); redraw((n) => n + 1); }, setError);
+  }, [name]);
+  if (error) return html`<${Fault} error=${error} onRetry=${() => location.reload()} />`;
+  if (name === "missing") return html`<div class="empty"><h1>${t("missing.title")}</h1><p>${t("missing.hint")}</p><a class="button" href=${link(["hot"])}>${t("nav.hot")}</a></div>`;
+  const Found = loaded.get(name);
+  const props = PROPS[name]?.(path, query) ?? { query };
+  const key = name === "job" || name === "evidence" ? `${name}/${path[1]}` : name;
+  return Found ? html`<${Found} key=${key} ...${props} />` : html`<p class="soft" role="status">${t("state.loading")}</p>`;
+}
+
+function Mark() {
+  return html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="var(--accent)" /><g stroke="var(--accent-ink)" stroke-width="2.600" stroke-linecap="round"><path d="M7 13v6M11.500 9v14M16 12v8M20.500 9v14M25 13v6" /></g></svg>`;
+}
+
+function Side() {
+  const here = route.value.path[0];
+  const active = { job: "hot", jobs: "hot", evidence: "hot" }[here] ?? here;
+  return html`<aside class="side" id="side" data-open=${String(isMenuOpen.value)}>
+    <a class="brand" href=${link(["hot"])}><${Mark} />Sametrack</a>
+    <nav aria-label=${t("nav.label")}>${GROUPS.map(([group, items]) => html`<div key=${group}><h2>${t(`nav.group_${group}`)}</h2><ul>${items.map(([name, icon]) => html`<li key=${name}><a href=${link([name])} aria-current=${active === name ? "page" : undefined} onClick=${() => { isMenuOpen.value = false; }}><${Icon} name=${icon} />${t(`nav.${name}`)}</a></li>`)}</ul></div>`)}</nav>
+    <footer><a href="/docs">${t("nav.docs")}</a><span class="soft tiny">${t("nav.promise")}</span></footer></aside>`;
+}
+
+function Bar() {
+  return html`<header class="bar"><button type="button" class="button icon menu" aria-label=${t("nav.menu")} aria-expanded=${String(isMenuOpen.value)} aria-controls="side" onClick=${() => { isMenuOpen.value = !isMenuOpen.value; }}><${Icon} name="menu" /></button>
+    <a class="brand" href=${link(["hot"])}><${Mark} /><span class="wide-only">Sametrack</span></a><span class="grow"></span>
+    <button type="button" class="button little" aria-label=${t("bar.token")} onClick=${() => { isTokenOpen.value = true; }}><${Icon} name="key" /><span class="wide-only">${t(token.value ? "bar.token_set" : "bar.token")}</span></button>
+    <button type="button" class="button little" lang=${lang.value === "zh" ? "en" : "zh-CN"} onClick=${() => chooseLang(lang.value === "zh" ? "en" : "zh")}>${lang.value === "zh" ? "English" : "中文"}</button>
+    <button type="button" class="button icon" aria-label=${t(theme.value === "dark" ? "bar.light" : "bar.dark")} onClick=${() => chooseTheme(theme.value === "dark" ? "light" : "dark")}><${Icon} name=${theme.value === "dark" ? "sun" : "moon"} /></button></header>`;
+}
+
+function Strips() {
+  return html`${!isOnline.value && html`<div class="strip off" role="alert"><b>${t("strip.offline")}</b> ${t("strip.offline_hint")} <button type="button" class="button little" onClick=${begin}>${t("act.again")}</button></div>`}
+    ${isDemo.value && html`<div class="strip demo" role="status"><b>${t("strip.demo")}</b> ${t("strip.demo_hint")}</div>`}
+    ${hadSecret.value && html`<div class="strip off" role="alert"><b>${t("strip.secret")}</b> ${t("strip.secret_hint")} <button type="button" class="button little" onClick=${() => { hadSecret.value = false; }}>${t("act.understood")}</button></div>`}
+    ${setUp.value && html`<div class="strip off" role="alert"><b>${setUp.value.detail}.</b> ${setUp.value.hint}</div>`}`;
+}
+
+function TokenDialog() {
+  const box = useRef(null);
+  const [given, setGiven] = useState("");
+  const [isKept, setKept] = useState(isTokenKept());
+  const isOpen = isTokenOpen.value || needsToken.value;
+  useEffect(() => {
+    if (isOpen && !box.current.open) box.current.showModal();
+    if (!isOpen && box.current.open) box.current.close();
+  }, [isOpen]);
+  const close = () => { isTokenOpen.value = false; needsToken.value = false; };
+  const save = (event) => { event.preventDefault(); chooseToken(given.trim(), isKept); setGiven(""); isTokenOpen.value = false; begin(); };
+  return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft">${t(needsToken.value && token.value ? "token.wrong" : "token.lead")}</p>
+    <${TextField} type="password" label=${t("token.label")} value=${given} onInput=${setGiven} /><${CheckField} label=${t("token.keep")} hint=${t("token.keep_hint")} value=${isKept} onChange=${setKept} />
+    <div class="row"><button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>${token.value && html`<button type="button" class="button" onClick=${() => { chooseToken("", false); close(); begin(); }}>${t("token.forget")}</button>`}<button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
+}
+
+// Asks the service for something small: does it answer, does it want a token, is it a demo?
+const rounds = signal(0);
+async function knock() {
+  try { await ask(PATHS.jobList, { query: { limit: 1 } }); } catch { return false; } // the strips say it
+  return true;
+}
+// The view begins again, once there is somebody to answer it.
+async function begin() {
+  if (await knock()) rounds.value += 1;
+}
+
+function App() {
+  const main = useRef(null);
+  const shown = route.value.path.join("/");
+  const first = useRef(true);
+  useEffect(() => {
+    lastExchange.value = null;
+    if (first.current) { first.current = false; return; }
+    main.current.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [shown]);
+  return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); main.current.focus(); }}>${t("nav.skip")}</a>
+    <div class="shell"><${Side} />${isMenuOpen.value && html`<button type="button" class="veil" aria-label=${t("act.close")} onClick=${() => { isMenuOpen.value = false; }}></button>`}
+      <div class="main"><${Bar} /><${Strips} /><main class="content" ref=${main} tabindex="-1" id="main"><${Fragment} key=${rounds.value}><${View} /><//></main></div></div>
+    <${TokenDialog} /><div class="toasts" role="status" aria-live="polite">${notices.value.map((one) => html`<div key=${one.id}>${one.text}</div>`)}</div>`;
+}
+
+addEventListener("keydown", (event) => { if (event.key === "Escape") isMenuOpen.value = false; });
+loadWords().catch(() => {});
+render(html`<${App} />`, document.getElementById("app"));
+knock();

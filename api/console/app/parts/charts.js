@@ -1,0 +1,123 @@
+// Charts as SVG: their text is text, they follow the theme, and they need no library. A canvas
+// library of 42 kB would draw no more than this and could be read by nobody's screen reader.
+import { html, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { compact, count, day, moment } from "../format.js";
+
+const WIDTH = 760;
+const PAD = { left: 52, right: 16, top: 12, bottom: 26 };
+
+export function Bars({ items, label }) {
+  const most = Math.max(1, ...items.map((item) => item.value ?? 0));
+  return html`<div class="bars" role="list" aria-label=${label}>${items.map((item) => html`
+    <span key=${`${item.key}n`} role="listitem" class="one-line">${item.name}<span class="hidden">: ${count(item.value)}</span></span>
+    <span key=${`${item.key}b`} class="bar-line" aria-hidden="true"><span style=${{ width: `${((item.value ?? 0) / most) * 100}%`, background: item.color }}></span></span>
+    <span key=${`${item.key}v`} class="num" aria-hidden="true">${item.shown ?? count(item.value)}</span>`)}</div>`;
+}
+
+export function ticks(low, high, wanted = 4) {
+  if (!(high > low)) return [low];
+  const rough = (high - low) / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough);
+  const found = [];
+  for (let at = Math.ceil(low / step) * step; at <= high + step / 1e6; at += step) found.push(at);
+  return found;
+}
+
+// Parts of a line: a gap in time is a gap on paper.
+function pieces(points, gapMs) {
+  const found = [];
+  let last = null;
+  for (const point of points) {
+    if (point.value === null || point.value === undefined) { last = null; continue; }
+    if (last === null || point.at - last.at > gapMs) found.push([]);
+    found.at(-1).push(point);
+    last = point;
+  }
+  return found;
+}
+
+// How far apart observations usually are; four times that is a gap.
+export function gapOf(points) {
+  const steps = points.slice(1).map((point, at) => point.at - points[at].at).filter((step) => step > 0).sort((a, b) => a - b);
+  return steps.length ? Math.max(steps[Math.floor(steps.length / 2)] * 4, 36e5) : Infinity;
+}
+
+// series: [{key, name, color, points: [{at (ms), value, low, high}]}]. A rounded value is a range.
+export function TimeLines({ series, label, height = 240 }) {
+  const [near, setNear] = useState(null);
+  const all = series.flatMap((one) => one.points.filter((point) => point.value !== null));
+  if (!all.length) return html`<p class="soft small">${t("chart.no_points")}</p>`;
+  const times = all.map((point) => point.at);
+  const [from, to] = spread(Math.min(...times), Math.max(...times));
+  const tops = all.map((point) => point.high ?? point.value);
+  const lows = all.map((point) => point.low ?? point.value);
+  const [low, high] = padded(Math.min(...lows), Math.max(...tops));
+  const x = (at) => PAD.left + ((at - from) / (to - from)) * (WIDTH - PAD.left - PAD.right);
+  const y = (value) => PAD.top + (1 - (value - low) / (high - low)) * (height - PAD.top - PAD.bottom);
+  const move = (event) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const at = from + (((event.clientX - box.left) / box.width) * WIDTH - PAD.left) / (WIDTH - PAD.left - PAD.right) * (to - from);
+    setNear(times.reduce((best, one) => (Math.abs(one - at) < Math.abs(best - at) ? one : best), times[0]));
+  };
+  return html`<div class="stack tight"><svg class="chart" viewBox=${`0 0 ${WIDTH} ${height}`} role="img" aria-label=${label} onPointerMove=${move} onPointerLeave=${() => setNear(null)}>
+    ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${WIDTH - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${compact(value)}</text></g>`)}
+    ${[from, (from + to) / 2, to].map((at, place) => html`<text key=${at} x=${x(at)} y=${height - 6} text-anchor=${["start", "middle", "end"][place]}>${day(at / 1000)}</text>`)}
+    ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} />`)}
+    ${near !== null && html`<line x1=${x(near)} x2=${x(near)} y1=${PAD.top} y2=${height - PAD.bottom} stroke="currentColor" stroke-opacity="0.35" />`}
+  </svg>
+  <p class="small soft" aria-live="off">${near === null ? t("chart.hover") : `${moment(near / 1000)}: ${series.map((one) => reading(one, near)).filter(Boolean).join(" · ")}`}</p></div>`;
+}
+
+function Line({ one, x, y }) {
+  return html`<g>${pieces(one.points, gapOf(one.points)).map((piece, at) => html`<polyline key=${at} points=${piece.map((point) => `${x(point.at).toFixed(1)},${y(point.value).toFixed(1)}`).join(" ")} fill="none" stroke=${one.color} stroke-width="2" stroke-linejoin="round" />`)}
+    ${one.points.filter((point) => point.low !== undefined && point.low !== null && point.high > point.low).map((point) => html`<line key=${`r${point.at}`} x1=${x(point.at)} x2=${x(point.at)} y1=${y(point.low)} y2=${y(point.high)} stroke=${one.color} stroke-width="5" stroke-opacity="0.35" />`)}
+    ${one.points.length <= 300 && one.points.filter((point) => point.value !== null).map((point) => html`<circle key=${point.at} class="mark" cx=${x(point.at)} cy=${y(point.value)} r="3" fill=${one.color} />`)}</g>`;
+}
+
+function reading(one, at) {
+  const point = one.points.find((candidate) => candidate.at === at && candidate.value !== null);
+  if (!point) return null;
+  const range = point.high > point.low ? ` (${count(point.low)} – ${count(point.high)})` : "";
+  return `${one.name} ${count(point.value)}${range}`;
+}
+function spread(from, to) {
+  return to > from ? [from, to] : [from - 43e6, to + 43e6];
+}
+function padded(low, high) {
+  const room = (high - low) * 0.08 || Math.max(1, high * 0.05);
+  return [Math.max(0, low - room), high + room];
+}
+
+export const COLORS = ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)", "var(--c8)"];
+
+// Ranks over time. songs: [{key, name, color, ranks: [rank or null per issue]}].
+export function Bump({ songs, labels, depth, label, chosen, onChoose }) {
+  const step = Math.max(34, Math.min(90, 900 / Math.max(1, labels.length)));
+  const left = 34;
+  const width = left + step * Math.max(1, labels.length - 1) + 190;
+  const height = depth * 22 + 50;
+  const x = (at) => left + at * step;
+  const y = (rank) => 16 + (rank - 1) * 22;
+  const every = Math.ceil(86 / step);
+  return html`<div class="chart-scroll" tabindex="0" role="region" aria-label=${label}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} style=${{ minWidth: `${Math.min(width, 2400)}px`, maxWidth: `${width * 1.4}px` }} role="img" aria-label=${label}>
+    ${Array.from({ length: depth }, (_, at) => html`<text key=${at} x=${left - 14} y=${y(at + 1) + 4} text-anchor="end">${at + 1}</text>`)}
+    ${labels.map((name, at) => at % every === 0 && html`<text key=${at} x=${x(at)} y=${height - 12} text-anchor=${at === 0 ? "start" : "middle"}>${name}</text>`)}
+    ${songs.map((song) => html`<g key=${song.key} opacity=${chosen && chosen !== song.key ? 0.16 : 1} onPointerEnter=${() => onChoose?.(song.key)} onPointerLeave=${() => onChoose?.(null)}>
+      ${runs(song.ranks).map((run) => html`<polyline key=${run[0][0]} points=${run.map(([at, rank]) => `${x(at)},${y(rank)}`).join(" ")} fill="none" stroke=${song.color} stroke-width="2.5" stroke-linejoin="round" />`)}
+      ${song.ranks.map((rank, at) => rank !== null && html`<circle key=${at} cx=${x(at)} cy=${y(rank)} r="4" fill=${song.color}><title>${`${song.name}: ${rank}`}</title></circle>`)}
+      ${song.ranks.at(-1) !== null && html`<text class="label" x=${x(labels.length - 1) + 10} y=${y(song.ranks.at(-1)) + 4}>${song.name.slice(0, 24)}</text>`}</g>`)}
+  </svg></div>`;
+}
+
+function runs(ranks) {
+  const found = [];
+  let open = null;
+  ranks.forEach((rank, at) => {
+    if (rank === null) { open = null; return; }
+    if (!open) { open = []; found.push(open); }
+    open.push([at, rank]);
+  });
+  return found;
+}

@@ -1,0 +1,173 @@
+// Both sounds at once, one of them heard: a switch is a change of volume, so it lands exactly on the
+// matched second. Decoded by Web Audio: an audio element could not be switched that precisely, and
+// the usual waveform library sets markup, which this page's rules do not allow.
+import { fetchRaw } from "../api.js";
+import { decimal } from "../format.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { theme } from "../state.js";
+import { CheckField, Fault, Icon, Loading, Segment } from "./ui.js";
+
+const FADE_S = 0.012;
+const ROLES = ["reference", "candidate"];
+
+// Loudest value per column, 0 to 1.
+export function peaks(samples, columns) {
+  const wide = Math.max(1, Math.floor(samples.length / columns));
+  const found = new Float32Array(columns);
+  for (let column = 0; column < columns; column += 1) {
+    let most = 0;
+    for (let at = column * wide; at < (column + 1) * wide; at += 1) most = Math.max(most, Math.abs(samples[at] ?? 0));
+    found[column] = most;
+  }
+  const top = Math.max(...found) || 1;
+  return found.map((value) => value / top);
+}
+
+class Deck {
+  constructor(sounds) {
+    this.sounds = sounds;
+    this.context = null;
+    this.nodes = [];
+    this.from = 0;
+    this.startedAt = 0;
+  }
+
+  get length() {
+    return Math.max(...ROLES.map((role) => (this.sounds[role] ? this.sounds[role].duration / this.rate(role) : 0)));
+  }
+
+  rate(role) {
+    return role === "candidate" ? this.undo : 1;
+  }
+
+  undo = 1;
+
+  async play(live, from) {
+    this.stop();
+    this.context ??= new AudioContext();
+    await this.context.resume();
+    this.from = from;
+    this.startedAt = this.context.currentTime;
+    for (const role of ROLES) {
+      if (!this.sounds[role]) continue;
+      const source = this.context.createBufferSource();
+      source.buffer = this.sounds[role];
+      source.playbackRate.value = this.rate(role);
+      const gain = this.context.createGain();
+      gain.gain.value = role === live ? 1 : 0;
+      source.connect(gain).connect(this.context.destination);
+      source.start(0, Math.min(from * this.rate(role), source.buffer.duration));
+      this.nodes.push({ role, source, gain });
+    }
+  }
+
+  hear(live) {
+    for (const node of this.nodes) node.gain.gain.setTargetAtTime(node.role === live ? 1 : 0, this.context.currentTime, FADE_S);
+  }
+
+  get position() {
+    return this.nodes.length ? Math.min(this.length, this.from + this.context.currentTime - this.startedAt) : this.from;
+  }
+
+  stop() {
+    for (const node of this.nodes) { node.source.onended = null; try { node.source.stop(); } catch { /* it has ended */ } }
+    this.nodes = [];
+  }
+
+  close() {
+    this.stop();
+    this.context?.close();
+  }
+}
+
+async function decode(excerpt) {
+  if (!excerpt) return null;
+  const data = await (await fetchRaw(excerpt.path)).arrayBuffer();
+  return new OfflineAudioContext(1, 1, 44_100).decodeAudioData(data);
+}
+
+export function Player({ reference, candidate, speed }) {
+  const [state, setState] = useState({});
+  useEffect(() => {
+    let deck = null;
+    let isGone = false;
+    Promise.all([decode(reference), decode(candidate)]).then(([one, two]) => {
+      if (isGone) return;
+      deck = new Deck({ reference: one, candidate: two });
+      setState({ deck });
+    }, (error) => setState({ error }));
+    return () => { isGone = true; deck?.close(); };
+  }, [reference?.path, candidate?.path]);
+  if (state.error) return html`<${Fault} error=${state.error} />`;
+  if (!state.deck) return html`<${Loading} rows=${2} text=${t("player.loading")} />`;
+  return html`<${Lanes} deck=${state.deck} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
+}
+
+function Lanes({ deck, starts, speed }) {
+  const present = ROLES.filter((role) => deck.sounds[role]);
+  const [live, setLive] = useState(present[0]);
+  const [isPlaying, setPlaying] = useState(false);
+  const [at, setAt] = useState(0);
+  const [isUndone, setUndone] = useState(speed !== 1);
+  deck.undo = isUndone ? 1 / speed : 1;
+  useEffect(() => {
+    if (!isPlaying) return undefined;
+    let frame = requestAnimationFrame(function look() {
+      setAt(deck.position);
+      if (deck.position >= deck.length) { deck.stop(); deck.from = 0; setPlaying(false); return; }
+      frame = requestAnimationFrame(look);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [isPlaying, deck]);
+  const begin = (from = at >= deck.length - 0.05 ? 0 : at) => { deck.play(live, from).then(() => setPlaying(true)); setAt(from); };
+  const pause = () => { deck.from = deck.position; deck.stop(); setPlaying(false); };
+  const choose = (role) => { setLive(role); deck.hear(role); };
+  const jump = (to) => { if (isPlaying) begin(to); else { deck.from = to; setAt(to); } };
+  const keys = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step && event.target.tagName === "INPUT" && event.target.type === "range") return;
+    if (event.key.toLowerCase() === "x" && present.length > 1) choose(live === "reference" ? "candidate" : "reference");
+  };
+  return html`<div class="player" onKeyDown=${keys}>
+    <div class="row"><button type="button" class="button main-act" onClick=${() => (isPlaying ? pause() : begin())}><${Icon} name=${isPlaying ? "pause" : "play"} />${t(isPlaying ? "player.pause" : "player.play")}</button>
+      ${present.length > 1 && html`<${Segment} label=${t("player.switch")} options=${[["reference", `A · ${t("evidence.reference")}`], ["candidate", `B · ${t("evidence.candidate")}`]]} value=${live} onChange=${choose} />`}
+      <span class="small soft num">${decimal(at, 1)} / ${decimal(deck.length, 1)} s</span></div>
+    ${present.map((role) => html`<${Lane} key=${role} role=${role} buffer=${deck.sounds[role]} start=${starts[role]} share=${deck.length ? at / deck.length : 0} span=${deck.sounds[role].duration / deck.rate(role) / deck.length} isLive=${role === live} onJump=${(share) => jump(share * deck.length)} />`)}
+    <label class="field"><span class="label">${t("player.position")}</span><input type="range" min="0" max=${deck.length.toFixed(2)} step="0.1" value=${at} onInput=${(event) => jump(Number(event.currentTarget.value))} style=${{ accentColor: "var(--accent)" }} /></label>
+    ${speed !== 1 && html`<${CheckField} label=${t("player.undo", { factor: speed.toFixed(2) })} value=${isUndone} onChange=${(value) => { pause(); setUndone(value); }} />`}
+    <p class="small soft">${t("player.note")}</p></div>`;
+}
+
+function Lane({ role, buffer, start, share, span, isLive, onJump }) {
+  const canvas = useRef(null);
+  const shown = theme.value;
+  useEffect(() => { draw(canvas.current, buffer, share, span, isLive); }, [buffer, share, span, isLive, shown]);
+  const press = (event) => { const box = event.currentTarget.getBoundingClientRect(); onJump(Math.max(0, Math.min(1, (event.clientX - box.left) / box.width))); };
+  return html`<div class="lane" data-live=${String(isLive)}><span class="label small">${role === "reference" ? "A" : "B"} · ${t(`evidence.${role}`)} <span class="soft">${t("player.from", { second: decimal(start, 1) })}</span></span><canvas ref=${canvas} onPointerDown=${press} aria-hidden="true"></canvas></div>`;
+}
+
+const known = new WeakMap(); // buffer to its peaks, computed once
+function draw(canvas, buffer, share, span, isLive) {
+  const ratio = devicePixelRatio || 1;
+  const width = Math.round(canvas.clientWidth * ratio);
+  const height = Math.round(canvas.clientHeight * ratio);
+  if (!width || !height) return;
+  if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
+  const columns = Math.max(1, Math.floor(canvas.clientWidth / 3));
+  if (known.get(buffer)?.length !== columns) known.set(buffer, peaks(buffer.getChannelData(0), columns));
+  const style = getComputedStyle(canvas);
+  const pen = canvas.getContext("2d");
+  pen.clearRect(0, 0, width, height);
+  const heights = known.get(buffer);
+  const wide = (width * span) / columns;
+  for (let at = 0; at < columns; at += 1) {
+    pen.fillStyle = style.getPropertyValue((at * wide) / width <= share && isLive ? "--accent" : "--edge");
+    pen.globalAlpha = isLive ? 1 : 0.5;
+    const tall = Math.max(ratio, heights[at] * height * 0.86);
+    pen.fillRect(at * wide, (height - tall) / 2, Math.max(1, wide - ratio), tall);
+  }
+  pen.globalAlpha = 1;
+  pen.fillStyle = style.getPropertyValue("--ink");
+  pen.fillRect(share * width, 0, Math.max(1, ratio * 1.5), height);
+}

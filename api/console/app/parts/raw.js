@@ -1,0 +1,49 @@
+// The request as one could send it oneself, and the answer as it came.
+import { lastExchange, needsToken, token } from "../state.js";
+import { html, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { Copy, Segment } from "./ui.js";
+
+const SHOWN_CHARS = 60_000;
+const isGuarded = () => needsToken.value || token.value !== "";
+
+function quoteShell(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+function literal(text) { // JSON and Python read the same escapes
+  return JSON.stringify(text);
+}
+
+export function toCurl({ method, place, body }) {
+  const parts = [`curl ${method === "GET" ? "" : `-X ${method} `}${quoteShell(location.origin + place)}`];
+  if (isGuarded()) parts.push(`-H "Authorization: Bearer $OWN_API_TOKEN"`);
+  if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${quoteShell(JSON.stringify(body))}`);
+  return parts.join(" \\\n  ");
+}
+export function toPython({ method, place, body }) {
+  const headers = { ...(isGuarded() ? { Authorization: "Bearer TOKEN" } : {}), ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
+  const lines = ["import json, os, urllib.request", "", "request = urllib.request.Request(", `    ${literal(location.origin + place)},`, `    method=${literal(method)},`];
+  const shown = Object.entries(headers).map(([name, value]) => `${literal(name)}: ${name === "Authorization" ? `"Bearer " + os.environ["OWN_API_TOKEN"]` : literal(value)}`);
+  if (shown.length) lines.push(`    headers={${shown.join(", ")}},`);
+  if (body !== undefined) lines.push(`    data=json.dumps(json.loads(${literal(JSON.stringify(body))})).encode(),`);
+  lines.push(")", "with urllib.request.urlopen(request) as answer:", `    print(json.load(answer)["data"])`);
+  return lines.join("\n");
+}
+export function toJson({ method, place, body }) {
+  return JSON.stringify({ method, path: place, body: body ?? null }, null, 2);
+}
+
+// Preview of what the last request of this view was; `planned` is one that is not sent yet.
+export function Raw({ planned }) {
+  const [form, setForm] = useState("curl");
+  const exchange = planned ?? lastExchange.value;
+  if (!exchange) return null;
+  const text = { curl: toCurl, python: toPython, json: toJson }[form](exchange);
+  const answer = exchange.envelope ? JSON.stringify(exchange.envelope, null, 2) : null;
+  return html`<details class="fold raw card"><summary>${t("raw.title")}</summary><div class="stack">
+    <div class="row apart"><${Segment} label=${t("raw.form")} options=${[["curl", "curl"], ["python", "Python"], ["json", "JSON"]]} value=${form} onChange=${setForm} /><${Copy} text=${text} label=${t("raw.copy_request")} /></div>
+    <pre tabindex="0" aria-label=${t("raw.request")}>${text}</pre>
+    ${answer && html`<div class="row apart"><h3>${t("raw.response")} <span class="soft small">HTTP ${exchange.status} · ${exchange.ms} ms</span></h3><${Copy} text=${answer} label=${t("raw.copy_response")} /></div>
+    <pre tabindex="0" aria-label=${t("raw.response")}>${answer.length > SHOWN_CHARS ? `${answer.slice(0, SHOWN_CHARS)}\n… ${t("raw.cut")}` : answer}</pre>`}
+  </div></details>`;
+}

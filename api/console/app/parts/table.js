@@ -1,0 +1,75 @@
+// A table that draws only the rows in sight, and the same rows as cards where it is narrow.
+import { html, useEffect, useRef, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { Pop } from "./ui.js";
+
+const ROW_PX = 62;
+const CARD_PX = 132;
+const SPARE = 6;
+const narrow = matchMedia("(max-width: 640px)");
+
+function useNarrow() {
+  const [isNarrow, setNarrow] = useState(narrow.matches);
+  useEffect(() => {
+    const look = () => setNarrow(narrow.matches);
+    narrow.addEventListener("change", look);
+    return () => narrow.removeEventListener("change", look);
+  }, []);
+  return isNarrow;
+}
+
+function useWindow(total, rowPx) {
+  const box = useRef(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(800);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    const look = () => { setTop(element.scrollTop); setHeight(element.clientHeight || 800); };
+    look();
+    element.addEventListener("scroll", look, { passive: true });
+    addEventListener("resize", look);
+    return () => { element.removeEventListener("scroll", look); removeEventListener("resize", look); };
+  }, [total === 0]);
+  const first = Math.max(0, Math.min(total, Math.floor(top / rowPx)) - SPARE);
+  const last = Math.min(total, Math.ceil((top + height) / rowPx) + SPARE);
+  return { box, first, last, before: first * rowPx, after: (total - last) * rowPx };
+}
+
+// columns: [{key, label, num, render(row), sort, class}]; `card(row)` draws a row on a phone.
+export function Table({ rows, columns, keyOf, caption, card, order, onOrder }) {
+  const isNarrow = useNarrow() && card;
+  const seen = useWindow(rows.length, isNarrow ? CARD_PX : ROW_PX);
+  const shown = rows.slice(seen.first, seen.last);
+  if (isNarrow) {
+    return html`<ol class="cards" ref=${seen.box} tabindex="0" aria-label=${caption}>
+      <li class="gap" role="presentation" style=${{ height: `${seen.before}px` }}></li>
+      ${shown.map((row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
+      <li class="gap" role="presentation" style=${{ height: `${seen.after}px` }}></li></ol>`;
+  }
+  return html`<div class="table-wrap" ref=${seen.box} tabindex="0" role="region" aria-label=${caption}>
+    <table class="fixed" aria-rowcount=${rows.length + 1}><caption class="hidden">${caption}</caption>
+      <thead><tr>${columns.map((column) => html`<${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} />`)}</tr></thead>
+      <tbody>
+        ${seen.before > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${seen.before}px` }}></td></tr>`}
+        ${shown.map((row, at) => html`<tr class="data" key=${keyOf(row)} aria-rowindex=${seen.first + at + 2}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}
+        ${seen.after > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${seen.after}px` }}></td></tr>`}
+      </tbody></table></div>`;
+}
+
+function Th({ column, order, onOrder }) {
+  const sorted = order && column.sort === order ? "descending" : undefined;
+  return html`<th scope="col" class=${column.num ? "num" : ""} aria-sort=${sorted}>${column.sort && onOrder ? html`<button type="button" onClick=${() => onOrder(column.sort)}>${column.label}${sorted ? " ↓" : ""}</button>` : column.label}</th>`;
+}
+
+// A short table, drawn whole.
+export function PlainTable({ rows, columns, keyOf, caption }) {
+  return html`<div class="table-wrap short" tabindex="0" role="region" aria-label=${caption}><table><caption class="hidden">${caption}</caption>
+    <thead><tr>${columns.map((column) => html`<th key=${column.key} scope="col" class=${column.num ? "num" : ""}>${column.label}</th>`)}</tr></thead>
+    <tbody>${rows.map((row, at) => html`<tr key=${keyOf(row, at)}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
+export function ColumnChoice({ columns, hidden, onChange }) {
+  const flip = (key) => onChange(hidden.includes(key) ? hidden.filter((one) => one !== key) : [...hidden, key]);
+  return html`<${Pop} label=${t("table.columns")}>${columns.filter((column) => !column.always).map((column) => html`<label class="check" key=${column.key}><input type="checkbox" checked=${!hidden.includes(column.key)} onChange=${() => flip(column.key)} /><span>${column.label}</span></label>`)}<//>`;
+}

@@ -1,0 +1,146 @@
+// Small parts of every view. No state of the service in here.
+import { Refusal } from "../api.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { either, t } from "../i18n.js";
+import { tell } from "../state.js";
+
+const DRAWN = {
+  note: "M9 18V5l10-2v13M9 18a3 3 0 1 1-3-3h3M19 16a3 3 0 1 1-3-3h3",
+  search: "M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14m5 12 4 4",
+  chart: "M4 19h16M6 15l4-5 4 3 5-8",
+  person: "M12 4a4 4 0 1 1 0 8 4 4 0 0 1 0-8M4 20c1-4 4-6 8-6s7 2 8 6",
+  grid: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
+  gauge: "M4 17a8 8 0 1 1 16 0M12 17l4-6",
+  clock: "M12 4a8 8 0 1 1 0 16 8 8 0 0 1 0-16m0 4v4l3 2",
+  book: "M5 4h10a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
+  tool: "M12 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8M12 3v3m0 12v3M3 12h3m12 0h3M6 6l2 2m8 8 2 2m0-12-2 2m-8 8-2 2",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  sun: "M12 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8M12 3v2m0 14v2M3 12h2m14 0h2M6 6l1 1m10 10 1 1m0-12-1 1M7 17l-1 1",
+  moon: "M19 14a7.500 7.500 0 0 1-9-9 7.500 7.500 0 1 0 9 9",
+  key: "M8 12a4 4 0 1 1 0 .1M12 12h9m-3 0v4m-4-4v3",
+  check: "M5 12.500l4.500 4.500L19 7.500",
+  dot: "M12 9a3 3 0 1 1 0 6 3 3 0 0 1 0-6",
+  turn: "M12 4a8 8 0 1 1-8 8",
+  play: "M8 5l11 7-11 7z",
+  pause: "M8 5v14M16 5v14",
+  swap: "M4 8h14l-4-4M20 16H6l4 4",
+  down: "M12 4v11m-5-5 5 5 5-5M5 20h14",
+  list: "M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01",
+};
+
+export function Icon({ name, spin = false }) {
+  return html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" class=${spin ? "spin" : ""}><path d=${DRAWN[name]} /></svg>`;
+}
+
+export function Badge({ tone = "", bare = false, children, title }) {
+  return html`<span class=${`badge ${tone} ${bare ? "bare" : ""}`} title=${title}>${children}</span>`;
+}
+
+export const STATUS_TONES = { queued: "info", running: "accent", completed: "good", failed: "bad", cancelled: "warn" };
+export function Status({ status }) {
+  return html`<${Badge} tone=${STATUS_TONES[status] ?? ""}>${t(`status.${status}`)}<//>`;
+}
+
+export function Head({ title, lead, children }) {
+  useEffect(() => { document.title = `${title} · Sametrack`; }, [title]);
+  return html`<div class="row apart"><div class="head"><h1>${title}</h1>${lead && html`<p>${lead}</p>`}</div>${children}</div>`;
+}
+
+export function Card({ title, aside, children, flush = false }) {
+  return html`<section class=${`card ${flush ? "flush" : ""}`}>${title && html`<header><h2>${title}</h2>${aside}</header>`}${children}</section>`;
+}
+
+export function Empty({ title, children, icon = "note" }) {
+  return html`<div class="empty"><${Icon} name=${icon} /><h3>${title}</h3>${children && html`<p>${children}</p>`}</div>`;
+}
+
+export function Loading({ rows = 3, text }) {
+  return html`<div class="stack" role="status" aria-live="polite"><span class="hidden">${text ?? t("state.loading")}</span>
+    ${Array.from({ length: rows }, (_, at) => html`<div class="bone pulse" key=${at} style=${{ width: `${96 - at * 13}%`, height: "22px" }}></div>`)}</div>`;
+}
+
+let ids = 0;
+export function useId(prefix = "f") {
+  return useState(() => `${prefix}${++ids}`)[0];
+}
+
+export function Field({ label, hint, fault, children }) {
+  return html`<div class="field">${label}${children}${hint && html`<span class="hint">${hint}</span>`}${fault && html`<span class="fault" role="alert">${fault}</span>`}</div>`;
+}
+// One line of text with its label.
+export function TextField({ label, value, onInput, hint, fault, type = "text", ...more }) {
+  const id = useId();
+  return html`<div class="field"><label for=${id}>${label}</label>
+    <input id=${id} type=${type} value=${value} onInput=${(event) => onInput(event.currentTarget.value)} aria-invalid=${fault ? "true" : undefined} aria-describedby=${hint || fault ? `${id}h` : undefined} autocomplete="off" spellcheck=${false} ...${more} />
+    ${(hint || fault) && html`<span id=${`${id}h`} class=${fault ? "fault" : "hint"}>${fault || hint}</span>`}</div>`;
+}
+export function SelectField({ label, value, onChange, options, ...more }) {
+  const id = useId();
+  return html`<div class="field"><label for=${id}>${label}</label><select id=${id} value=${value} onChange=${(event) => onChange(event.currentTarget.value)} ...${more}>
+    ${options.map(([name, text]) => html`<option key=${name} value=${name} selected=${String(value) === String(name)}>${text}</option>`)}</select></div>`;
+}
+export function CheckField({ label, value, onChange, hint }) {
+  const id = useId();
+  return html`<div class="check"><input id=${id} type="checkbox" checked=${value} onChange=${(event) => onChange(event.currentTarget.checked)} /><label for=${id}>${label}${hint && html`<span class="soft small"> ${hint}</span>`}</label></div>`;
+}
+
+export function Tabs({ tabs, chosen, onChoose, label }) {
+  const box = useRef(null);
+  const move = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = tabs.findIndex(([name]) => name === chosen);
+    const next = tabs[(at + step + tabs.length) % tabs.length][0];
+    onChoose(next);
+    box.current.querySelector(`[data-tab="${next}"]`)?.focus();
+  };
+  return html`<div class="tabs" role="tablist" aria-label=${label} ref=${box} onKeyDown=${move}>
+    ${tabs.map(([name, text, number]) => html`<button role="tab" type="button" key=${name} data-tab=${name} id=${`tab-${name}`} aria-selected=${String(name === chosen)} aria-controls="panel" tabindex=${name === chosen ? 0 : -1} onClick=${() => onChoose(name)}>${text}${number !== undefined && html`<span class="num">${number}</span>`}</button>`)}</div>`;
+}
+export function Panel({ name, children }) {
+  return html`<div role="tabpanel" id="panel" aria-labelledby=${`tab-${name}`} class="stack">${children}</div>`;
+}
+export function Segment({ label, options, value, onChange }) {
+  return html`<div class="segment" role="group" aria-label=${label}>${options.map(([name, text]) => html`<button type="button" key=${name} aria-pressed=${String(name === value)} onClick=${() => onChange(name)}>${text}</button>`)}</div>`;
+}
+
+export function Figures({ items }) {
+  return html`<dl class="figures">${items.filter(Boolean).map(([label, value, note]) => html`<div key=${label}><dt>${label}</dt><dd>${value}${note && html`<small>${note}</small>`}</dd></div>`)}</dl>`;
+}
+
+export function Copy({ text, label, little = true }) {
+  const copy = async () => {
+    try { await navigator.clipboard.writeText(typeof text === "function" ? text() : text); tell(t("act.copied")); } catch { tell(t("act.not_copied")); }
+  };
+  return html`<button type="button" class=${`button ${little ? "little" : ""}`} onClick=${copy}>${label ?? t("act.copy")}</button>`;
+}
+
+// What went wrong, in words, and what to do next.
+export function Fault({ error, onRetry }) {
+  if (!error) return null;
+  const refused = error instanceof Refusal ? error : null;
+  const known = refused?.error ?? (error.type ? error : null);
+  const title = refused ? either(refused.envelope?.message, refused.envelope?.message_zh) : t(known ? "fault.job" : "fault.unreachable");
+  return html`<div class="note bad" role="alert"><h3>${title}</h3>
+    <p>${known?.detail ?? (refused ? "" : t("fault.unreachable_hint"))}</p>
+    ${known?.hint && html`<p><b>${t("fault.next")}</b> ${known.hint}</p>`}
+    <p class="tiny soft mono">${[known?.type, known?.upstream?.reason, refused?.status, refused?.envelope?.request_id].filter(Boolean).join(" · ")}</p>
+    ${onRetry && html`<div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.again")}</button></div>`}</div>`;
+}
+
+// Opens at a click, closes at Escape and at a click elsewhere.
+export function Pop({ label, children }) {
+  const [isOpen, setOpen] = useState(false);
+  const box = useRef(null);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const close = (event) => {
+      if (event.key === "Escape" || (event.type === "pointerdown" && !box.current?.contains(event.target))) setOpen(false);
+    };
+    document.addEventListener("keydown", close);
+    document.addEventListener("pointerdown", close);
+    return () => { document.removeEventListener("keydown", close); document.removeEventListener("pointerdown", close); };
+  }, [isOpen]);
+  return html`<div class="pop" ref=${box}><button type="button" class="button little" aria-expanded=${String(isOpen)} onClick=${() => setOpen(!isOpen)}>${label}</button>${isOpen && html`<div class="sheet">${children}</div>`}</div>`;
+}

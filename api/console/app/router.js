@@ -1,0 +1,39 @@
+// The address after `#` says what is shown, so that every view can be kept and sent to others.
+import { computed, signal } from "./html.js";
+
+const hash = signal(location.hash);
+addEventListener("hashchange", () => { hash.value = location.hash; });
+
+// {path: ["job", id, …], query: {…}} of the address.
+export const route = computed(() => {
+  const [path, search = ""] = hash.value.replace(/^#\/?/, "").split("?");
+  const parts = path.split("/").filter(Boolean).map(decode);
+  return { path: parts.length ? parts : ["hot"], query: Object.fromEntries(new URLSearchParams(search)) };
+});
+
+function decode(part) {
+  try { return decodeURIComponent(part); } catch { return part; }
+}
+
+export function link(parts, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const search = new URLSearchParams(given).toString();
+  return `#/${parts.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`;
+}
+export function go(parts, query) {
+  location.hash = link(parts, query);
+}
+// The address says it without a new entry in the history.
+export function restate(parts, query) {
+  history.replaceState(null, "", link(parts, query));
+  hash.value = location.hash;
+}
+
+const SECRET = /(^|[?&#/])(token|access_token|api_key|apikey|x-api-key|authorization|bearer)=/i;
+// A token in an address is refused: it would stay in history and logs. Returns true if there was one.
+export function refuseSecrets() {
+  if (!SECRET.test(location.search) && !SECRET.test(location.hash)) return false;
+  history.replaceState(null, "", location.pathname);
+  hash.value = "";
+  return true;
+}

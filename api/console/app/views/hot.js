@@ -1,0 +1,95 @@
+// Function 4 and the way into the main one: up to ten tracks, one per line, and every setting.
+import { PATHS, ask } from "../api.js";
+import { html, signal, useEffect, useState } from "../html.js";
+import { either, t } from "../i18n.js";
+import { loadLimits, limitsOf } from "../limits.js";
+import { CheckField, Card, Fault, Field, Head, SelectField, TextField, useId } from "../parts/ui.js";
+import { Raw } from "../parts/raw.js";
+import { go } from "../router.js";
+import { Recent } from "./recent.js";
+
+export const SORTS = ["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"];
+const MOST_TRACKS = 10;
+const USUAL = ["count", "candidate_limit"];
+const DEEP = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget", "match_threshold", "account_profile_limit"];
+const draft = signal({ text: "", given: {} }); // stays while other views are looked at
+
+export const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+export const sortOptions = () => SORTS.map((name) => [name, t(`sort.${name}`)]);
+
+// What was given, as the service takes it: numbers as numbers, nothing that was left alone.
+export function bodyOf(given) {
+  const body = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === "" || value === undefined) continue;
+    if (name === "search_keywords") body[name] = value.split(/[,，]/).map((word) => word.trim()).filter(Boolean);
+    else if (typeof value === "boolean" || name === "sort_by") body[name] = value;
+    else body[name] = Number(value);
+  }
+  return body;
+}
+
+export function HotView() {
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const id = useId();
+  useEffect(() => { loadLimits(); }, []);
+  const { text, given } = draft.value;
+  const lines = linesOf(text);
+  const tooMany = lines.length > MOST_TRACKS;
+  const set = (name, value) => { draft.value = { ...draft.value, given: { ...given, [name]: value } }; };
+  const planned = lines.length > 1 ? { method: "POST", place: PATHS.batch, body: { inputs: lines, ...bodyOf(given) } } : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
+  const start = async (event) => {
+    event.preventDefault();
+    setError(null);
+    setBusy(true);
+    try {
+      const envelope = await ask(planned.place, { method: "POST", body: planned.body, isShown: true });
+      if (lines.length === 1) go(["job", envelope.data.job_id]);
+      else openBatch(envelope.data.items);
+    } catch (failed) {
+      setError(failed);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return html`<${Head} title=${t("hot.title")} lead=${t("hot.lead")} />
+    <form class="card" onSubmit=${start}>
+      <div class="field"><label for=${id}>${t("hot.tracks")}</label>
+        <textarea id=${id} rows="4" value=${text} placeholder=${t("hot.placeholder")} aria-describedby=${`${id}h`} aria-invalid=${tooMany ? "true" : undefined} onInput=${(event) => { draft.value = { text: event.currentTarget.value, given }; }}></textarea>
+        <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>${t(tooMany ? "hot.too_many" : "hot.tracks_hint", { number: lines.length })}</span></div>
+      <div class="grid">
+        ${USUAL.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
+        <${SelectField} label=${t("param.sort_by")} value=${given.sort_by ?? "hot_score"} options=${sortOptions()} onChange=${(value) => set("sort_by", value)} />
+        <${NumberField} name="viral_threshold" value=${given.viral_threshold} onInput=${set} />
+      </div>
+      <details class="fold"><summary>${t("hot.more")}</summary><div class="stack">
+        <${TextField} label=${t("param.search_keywords")} value=${given.search_keywords ?? ""} onInput=${(value) => set("search_keywords", value)} hint=${t("hot.keywords_hint")} />
+        <div class="grid">${DEEP.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}</div>
+        <div class="stack tight">
+          <${CheckField} label=${t("param.verify_audio")} value=${given.verify_audio ?? true} onChange=${(value) => set("verify_audio", value)} />
+          <${CheckField} label=${t("param.search_enabled")} value=${given.search_enabled ?? true} onChange=${(value) => set("search_enabled", value)} />
+          <${CheckField} label=${t("param.viral_only")} value=${given.viral_only ?? false} onChange=${(value) => set("viral_only", value)} />
+          <${CheckField} label=${t("param.refresh")} value=${given.refresh ?? false} onChange=${(value) => set("refresh", value)} hint=${t("hot.refresh_hint")} />
+        </div></div></details>
+      <div class="row"><button type="submit" class="button main-act" disabled=${busy || !lines.length || tooMany}>${t(busy ? "act.starting" : lines.length > 1 ? "hot.start_many" : "hot.start", { number: lines.length })}</button></div>
+      <${Fault} error=${error} />
+    </form>
+    <${Raw} planned=${lines.length ? planned : undefined} />
+    <${Recent} />`;
+}
+
+export const failedInputs = signal([]);
+function openBatch(items) {
+  failedInputs.value = items.filter((item) => !item.ok);
+  go(["jobs", items.filter((item) => item.ok).map((item) => item.job_id).join(",") || "none"]);
+}
+
+export function NumberField({ name, value, onInput }) {
+  const limits = limitsOf(name);
+  const id = useId();
+  const range = limits ? [limits.minimum, limits.maximum].map((one) => one ?? "…").join(" – ") : "";
+  const meaning = limits ? either(limits.meaning, limits.meaning_zh) : undefined;
+  return html`<${Field} label=${html`<label for=${id} title=${meaning}>${t(`param.${name}`)}</label>`} hint=${range}>
+    <input id=${id} type="number" inputmode="decimal" step=${name === "match_threshold" ? "0.01" : "1"} min=${limits?.minimum} max=${limits?.maximum ?? undefined} value=${value ?? ""} placeholder=${limits?.default ?? t("hot.linked")} onInput=${(event) => onInput(name, event.currentTarget.value)} /><//>`;
+}

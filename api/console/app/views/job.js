@@ -1,0 +1,97 @@
+// A scan that one can watch, and its result once it is there. Found again by its address.
+import { Foreign, count, moment, seconds } from "../format.js";
+import { html, useEffect, useMemo, useState } from "../html.js";
+import { say, t } from "../i18n.js";
+import { JobWatch, isOver } from "../job.js";
+import { Badge, Card, Copy, Fault, Figures, Head, Icon, Loading, Status } from "../parts/ui.js";
+import { Raw } from "../parts/raw.js";
+import { link } from "../router.js";
+import { tell } from "../state.js";
+import { failedInputs } from "./hot.js";
+import { Result } from "./result.js";
+
+export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
+const wishes = new Set(); // jobs whose end a notification tells
+
+export function useJob(jobId) {
+  const watch = useMemo(() => new JobWatch(jobId, { onEnd: announce }), [jobId]);
+  useEffect(() => { watch.run(); return () => watch.stop(); }, [watch]);
+  return watch;
+}
+
+function announce(job) {
+  tell(t(`status.${job.status}`));
+  if (wishes.has(job.job_id) && Notification.permission === "granted") new Notification("Sametrack", { body: `${job.input.slice(0, 60)}: ${t(`status.${job.status}`)}` });
+}
+
+export function JobView({ jobId, query }) {
+  const watch = useJob(jobId);
+  const { job, error } = watch.state.value;
+  const title = job?.result?.music?.title ?? job?.result?.keyword ?? job?.input ?? t("job.title");
+  return html`<${Head} title=${title.slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
+      <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
+    <${Fault} error=${error} />
+    ${!job && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
+    ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} />`}
+    ${job?.result && (job.result.kind === "discovery" ? html`<p>${t("job.discovery")}</p>` : html`<${Result} key=${jobId} job=${job} query=${query} />`)}
+    <${Raw} />`;
+}
+
+function Lead({ job }) {
+  return html`<span class="row small"><${Status} status=${job.status} /><span>${moment(job.created_at)}</span>${job.finished_at && html`<span>${t("job.took", { time: seconds((new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000) })}</span>`}<span class="mono tiny">${job.job_id}</span></span>`;
+}
+
+export function BatchView({ ids }) {
+  const failed = failedInputs.value;
+  return html`<${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
+    ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h3><${Foreign} text=${item.input} /></h3><p>${item.error?.detail}</p><p><b>${t("fault.next")}</b> ${item.error?.hint}</p></div>`)}
+    <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} />`)}</div><${Raw} />`;
+}
+
+function BatchPanel({ jobId }) {
+  const watch = useJob(jobId);
+  const { job, error } = watch.state.value;
+  const result = job?.result;
+  return html`<section class="card"><header><h2 class="one-line" style=${{ maxWidth: "36ch" }}><${Foreign} text=${result?.music?.title ?? job?.input ?? jobId} /></h2>${job && html`<${Status} status=${job.status} />`}</header>
+    <${Fault} error=${error} />
+    ${!job && !error && html`<${Loading} />`}
+    ${job && !result && html`<${Progress} watch=${watch} isShort />`}
+    ${result && html`<${Figures} items=${[[t("fig.confirmed"), count(result.confirmed_count)], [t("fig.accounts"), count(result.unique_account_count)], [t("fig.pool"), count(result.candidate_pool_size)]]} />
+      <ol class="list">${result.aweme_list.slice(0, 5).map((video) => html`<li key=${video.aweme_id} class="row apart" style=${{ flexWrap: "nowrap" }}><span class="one-line"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span><b class="num">${count(video.hot_score)}</b></li>`)}</ol>`}
+    ${job && html`<div class="row"><a class="button little" href=${link(["job", jobId])}>${t("batch.open")}</a></div>`}</section>`;
+}
+
+function Progress({ watch, isShort = false }) {
+  const { job, mode } = watch.state.value;
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState(null);
+  const seen = job.progress;
+  const share = job.status === "queued" ? 0 : Math.round(((seen.stage_index + 0.5) / seen.stage_count) * 100);
+  const cancel = () => { setBusy(true); watch.cancel().catch(setFault).finally(() => setBusy(false)); };
+  const left = Math.max(0, (job.parameters.search_request_budget ?? 0) - seen.search_page_count);
+  return html`<${isShort ? "div" : Card} class="stack">
+    ${job.error && html`<${Fault} error=${job.error} />`}
+    ${job.status === "cancelled" && html`<div class="note warn"><h3>${t("job.cancelled")}</h3><p>${t("job.cancelled_hint")}</p></div>`}
+    ${!isOver(job) && html`<div class="stack tight"><div class="row apart"><b aria-live="polite">${job.cancel_requested ? t("job.cancelling") : job.status === "queued" ? t("job.queued") : t(`stage.${seen.stage}`)}</b><span class="small soft">${seen.eta_s !== null && seen.eta_s !== undefined ? t("job.eta", { time: seconds(seen.eta_s) }) : t(mode === "polling" ? "job.polling" : "job.live")}</span></div>
+      <div class="progress" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${share} aria-label=${t("job.progress")}><span style=${{ width: `${share}%` }}></span></div></div>`}
+    ${!isShort && html`<ol class="steps" aria-label=${t("job.stages")}>${STAGES.map((stage, at) => html`<${Step} key=${stage} stage=${stage} at=${at} now=${seen.stage_index} isOver=${isOver(job)} isQueued=${job.status === "queued"} />`)}</ol>`}
+    <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(seen.confirmed_count)], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.heard"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_left"), count(left), t("fig.of", { total: count(job.parameters.search_request_budget) })]]} />
+    ${!isOver(job) && html`<div class="row"><button type="button" class="button little danger" disabled=${busy || job.cancel_requested} onClick=${cancel}>${t("job.cancel")}</button>${!isShort && html`<${Notify} jobId=${job.job_id} />`}</div>`}
+    <${Fault} error=${fault} /><//>`;
+}
+
+function Step({ stage, at, now, isOver: over, isQueued }) {
+  const state = !isQueued && at < now ? "done" : !isQueued && !over && at === now ? "now" : "next";
+  return html`<li data-state=${state} aria-current=${state === "now" ? "step" : undefined}><${Icon} name=${{ done: "check", now: "turn", next: "dot" }[state]} spin=${state === "now"} />${t(`stage.${stage}`)}</li>`;
+}
+
+function Notify({ jobId }) {
+  const [isOn, setOn] = useState(wishes.has(jobId));
+  if (!("Notification" in window) || Notification.permission === "denied") return null;
+  const wish = async () => {
+    if (Notification.permission !== "granted" && (await Notification.requestPermission()) !== "granted") return;
+    wishes.add(jobId);
+    setOn(true);
+  };
+  return isOn ? html`<${Badge} tone="accent">${t("job.will_notify")}<//>` : html`<button type="button" class="button little" onClick=${wish}>${t("job.notify")}</button>`;
+}

@@ -1,0 +1,47 @@
+// The result as pictures: how engagement is spread, who carries it, and how the works hang together.
+import { Foreign, compact, count } from "../format.js";
+import { html, useMemo } from "../html.js";
+import { say, t } from "../i18n.js";
+import { Bars, COLORS } from "../parts/charts.js";
+import { Graph } from "../parts/graph.js";
+import { Card, Empty } from "../parts/ui.js";
+import { safeLink } from "../format.js";
+import { link } from "../router.js";
+
+const EDGES = [0, 100, 1000, 10_000, 100_000, 1_000_000, Infinity];
+
+export function spread(videos) {
+  const found = EDGES.slice(0, -1).map((low, at) => ({ key: low, low, high: EDGES[at + 1], value: 0 }));
+  for (const video of videos) {
+    const likes = video.statistics.digg_count;
+    const bin = likes === null ? null : found.find((one) => likes >= one.low && likes < one.high);
+    if (bin) bin.value += 1;
+  }
+  return found.map((bin) => ({ ...bin, name: bin.high === Infinity ? `≥ ${compact(bin.low)}` : `${compact(bin.low)} – ${compact(bin.high - 1)}` }));
+}
+
+function byMonth(videos) {
+  const months = new Map();
+  for (const video of videos) {
+    if (video.create_time === null) continue;
+    const month = new Date(video.create_time * 1000).toISOString().slice(0, 7);
+    months.set(month, (months.get(month) ?? 0) + 1);
+  }
+  return [...months].sort(([a], [b]) => (a < b ? -1 : 1)).slice(-18).map(([month, value]) => ({ key: month, name: month, value }));
+}
+
+export function Picture({ job }) {
+  const { result } = job;
+  const videos = result.aweme_list;
+  const likes = useMemo(() => spread(videos), [videos]);
+  const months = useMemo(() => byMonth(videos), [videos]);
+  if (!videos.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
+  const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({ key: kind, name: say("link", kind), value: list.length, color: COLORS[at] }));
+  const accounts = [...result.account_summary.accounts].sort((a, b) => (b.linked_digg_count ?? 0) - (a.linked_digg_count ?? 0)).slice(0, 12).map((one) => ({ key: one.sec_uid, name: html`<${Foreign} text=${one.nickname} />`, value: one.linked_digg_count, shown: compact(one.linked_digg_count) }));
+  const linkOf = (video) => (video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url));
+  return html`<${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}><${Graph} result=${result} linkOf=${linkOf} /><//>
+    <div class="grid two"><${Card} title=${t("plot.likes")}><${Bars} items=${likes} label=${t("plot.likes")} /><//>
+      <${Card} title=${t("plot.kinds")}><${Bars} items=${kinds} label=${t("plot.kinds")} /><//>
+      <${Card} title=${t("plot.accounts")}><${Bars} items=${accounts} label=${t("plot.accounts")} /><//>
+      <${Card} title=${t("plot.months")}>${months.length ? html`<${Bars} items=${months} label=${t("plot.months")} />` : html`<p class="soft">${count(null)}</p>`}<//></div>`;
+}

@@ -1,0 +1,107 @@
+// The strict ranking: seven orders, filters, column choice, five hundred rows without waiting.
+import { PATHS, ask } from "../api.js";
+import { Foreign, compact, count, day, safeLink } from "../format.js";
+import { html, useMemo, useState } from "../html.js";
+import { say, t } from "../i18n.js";
+import { Badge, CheckField, Empty, Fault, SelectField, TextField } from "../parts/ui.js";
+import { ColumnChoice, Table } from "../parts/table.js";
+import { Take } from "../parts/take.js";
+import { link, restate } from "../router.js";
+import { sortOptions } from "./hot.js";
+
+const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
+const VALUES = {
+  hot_score: (video) => video.hot_score,
+  digg: (video) => video.statistics.digg_count,
+  comment: (video) => video.statistics.comment_count,
+  collect: (video) => video.statistics.collect_count,
+  share: (video) => video.statistics.share_count,
+  latest: (video) => video.create_time,
+  oldest: (video) => (video.create_time === null ? null : -video.create_time),
+};
+const KEPT = { hidden: ["collect", "share", "music", "observed"] };
+
+// Unknown values last; equal ones by id, so that the order is always the same.
+export function sorted(videos, order) {
+  const value = VALUES[order] ?? VALUES.hot_score;
+  const key = (video) => value(video) ?? -Infinity;
+  return [...videos].sort((a, b) => key(b) - key(a) || (a.aweme_id < b.aweme_id ? -1 : 1));
+}
+
+export function Ranking({ job, query }) {
+  const [view, setView] = useState({ order: query.sort ?? job.parameters.sort_by, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" });
+  const [hidden, setHidden] = useState(KEPT.hidden);
+  const [other, setOther] = useState(null); // the same scan, more of it or in another order
+  const [error, setError] = useState(null);
+  const result = other ?? job.result;
+  const change = (part) => {
+    const next = { ...view, ...part };
+    setView(next);
+    restate(["job", job.job_id], { ...query, sort: next.order === job.parameters.sort_by ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
+    if (part.order && result.returned_count < result.confirmed_count) reorder(job, { sort_by: part.order }).then(setOther, setError);
+  };
+  const rows = useMemo(() => filtered(sorted(result.aweme_list, view.order), view), [result, view]);
+  const columns = allColumns(view).filter((column) => column.always || !hidden.includes(column.key));
+  const musics = useMemo(() => [...new Map(result.aweme_list.map((video) => [video.source_music_id, video.source_music_title]))], [result]);
+  if (!job.result.aweme_list.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
+  return html`<div class="stack">
+    <div class="grid">
+      <${SelectField} label=${t("param.sort_by")} value=${view.order} options=${sortOptions()} onChange=${(value) => change({ order: value })} />
+      <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, say("link", name)])]} onChange=${(value) => change({ link: value })} />
+      <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
+      <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value })} />
+    </div>
+    <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
+      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => reorder(job, { sort_by: view.order, count: 500 }).then(setOther, setError)}>${t("ranking.more", { number: count(Math.min(500, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} /><${Take} source=${`${PATHS.jobs}/${job.job_id}`} table="videos" /></div></div>
+    <${Fault} error=${error} />
+    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.order} onOrder=${(order) => change({ order })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
+}
+
+// Orders and counts are applied when a stored result is read, so this starts no scan.
+async function reorder(job, changes) {
+  const { refresh: _, ...asked } = job.parameters;
+  const envelope = await ask(PATHS.jobs, { method: "POST", body: { input: job.music_id ?? job.input, ...asked, ...changes }, isShown: true });
+  if (envelope.data.result) return envelope.data.result;
+  location.hash = link(["job", envelope.data.job_id]);
+  return null;
+}
+
+function filtered(videos, view) {
+  const wanted = view.account.trim().toLocaleLowerCase();
+  return videos.filter((video) => (!view.link || video.link_type === view.link) && (!view.music || video.source_music_id === view.music) && (!view.viral || video.is_viral)
+    && (!wanted || [video.author?.nickname, video.author?.unique_id, video.author?.sec_uid].some((name) => name?.toLocaleLowerCase().includes(wanted))));
+}
+
+function allColumns() {
+  return [
+    { key: "rank", label: "#", num: true, always: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
+    { key: "video", label: t("col.video"), always: true, class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
+    { key: "author", label: t("col.account"), class: "cell-name", render: (row) => html`<a class="one-line" href=${link(["profile"], { id: row.author?.sec_uid })}><${Foreign} text=${row.author?.nickname} none=${row.author?.unique_id ?? "—"} /></a>` },
+    { key: "link", label: t("filter.link"), render: (row) => html`<${LinkBadge} video=${row} />` },
+    { key: "hot", label: t("stat.hot"), num: true, sort: "hot_score", render: (row) => html`<b>${count(row.hot_score)}</b>` },
+    { key: "digg", label: t("stat.likes"), num: true, sort: "digg", render: (row) => html`${row.is_viral && html`<${Badge} tone="warn" bare>${t("filter.viral_short")}<//> `}${count(row.statistics.digg_count)}` },
+    { key: "comment", label: t("stat.comments"), num: true, sort: "comment", render: (row) => count(row.statistics.comment_count) },
+    { key: "collect", label: t("stat.collects"), num: true, sort: "collect", render: (row) => count(row.statistics.collect_count) },
+    { key: "share", label: t("stat.shares"), num: true, sort: "share", render: (row) => count(row.statistics.share_count) },
+    { key: "date", label: t("col.published"), num: true, sort: "latest", render: (row) => day(row.create_time) },
+    { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>` },
+    { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
+    { key: "evidence", label: t("col.evidence"), always: true, render: (row) => (row.evidence ? html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.hear")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
+  ];
+}
+
+export function LinkBadge({ video }) {
+  return html`<${Badge} tone=${LINK_TONES[video.link_type] ?? ""}>${say("link", video.link_type)}<//>`;
+}
+
+export function VideoCell({ video }) {
+  const address = safeLink(video.share_url);
+  const text = html`<span class="two-lines"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span>`;
+  return address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" style=${{ color: "inherit" }}>${text}</a>` : text;
+}
+
+export function VideoCard({ video }) {
+  return html`<span class="rank">${video.rank ?? ""}</span><div class="stack tight"><${VideoCell} video=${video} />
+    <div class="meta"><span><${Foreign} text=${video.author?.nickname} /></span><span>${t("stat.hot")} <b>${compact(video.hot_score)}</b></span><span>${t("stat.likes")} <b>${compact(video.statistics?.digg_count)}</b></span></div>
+    <div class="meta">${video.link_type && html`<${LinkBadge} video=${video} />`}${video.search_relevance_level && html`<${Badge}>${say("relevance", video.search_relevance_level)}<//>`}${video.evidence && html`<a href=${link(["evidence", video.evidence.comparison_id])}>${t("act.hear")}</a>`}</div></div>`;
+}

@@ -1,0 +1,56 @@
+// Engagement over time, from every observation that was kept: gaps stay gaps, rounded values are
+// ranges.
+import { PATHS, ask } from "../api.js";
+import { Foreign, count, moment } from "../format.js";
+import { html, useState, useEffect } from "../html.js";
+import { say, t } from "../i18n.js";
+import { COLORS, TimeLines } from "../parts/charts.js";
+import { Card, Empty, Fault, Head, Loading, SelectField, TextField } from "../parts/ui.js";
+import { PlainTable } from "../parts/table.js";
+import { Raw } from "../parts/raw.js";
+import { Take } from "../parts/take.js";
+import { go } from "../router.js";
+
+const KINDS = ["video", "track", "account"];
+const SHOWN_ROWS = 200;
+
+export function TimeView({ kind: givenKind, id: givenId }) {
+  const [kind, setKind] = useState(givenKind ?? "video");
+  const [id, setId] = useState(givenId ?? "");
+  const [state, setState] = useState({});
+  const place = givenId ? `${PATHS.series}/${givenKind}/${encodeURIComponent(givenId)}` : null;
+  useEffect(() => {
+    if (!place) return undefined;
+    const stopping = new AbortController();
+    setKind(givenKind);
+    setId(givenId);
+    setState({ busy: true });
+    ask(place, { signal: stopping.signal, isShown: true }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    return () => stopping.abort();
+  }, [place]);
+  return html`<${Head} title=${t("time.title")} lead=${t("time.lead")} />
+    <form class="card" onSubmit=${(event) => { event.preventDefault(); go(["time", kind, id.trim()]); }}><div class="grid"><${SelectField} label=${t("time.kind")} value=${kind} onChange=${setKind} options=${KINDS.map((name) => [name, t(`time.${name}`)])} /><${TextField} label=${t(`time.id_${kind}`)} value=${id} onInput=${setId} /></div>
+      <div class="row"><button type="submit" class="button main-act" disabled=${!id.trim() || state.busy}>${t("time.show")}</button></div></form>
+    <${Fault} error=${state.error} />${state.busy && html`<${Card}><${Loading} rows=${5} /><//>`}
+    ${state.data && html`<${Series} data=${state.data} source=${place} />`}
+    ${!place && html`<${Empty} title=${t("time.empty")} icon="clock">${t("time.empty_hint")}<//>`}<${Raw} />`;
+}
+
+function Series({ data, source }) {
+  if (!data.points.length) return html`<${Empty} title=${t("time.none")} icon="clock">${t("time.none_hint")}<//>`;
+  return html`<${Card} title=${html`<${Foreign} text=${data.name} none=${data.id} />`} aside=${html`<${Take} source=${source} table="series" />`}>
+      <p class="small soft">${t("time.note", { number: count(data.points.length), first: moment(data.points[0].observed_at), last: moment(data.points.at(-1).observed_at) })}</p>
+      <div class="grid two">${data.measures.map((name, at) => html`<section key=${name} class="stack tight"><h3>${t(`stat.${name}`)}</h3><${TimeLines} label=${t(`stat.${name}`)} series=${[lineOf(data.points, name, at)]} /></section>`)}</div><//>
+    <${Card} title=${t("time.table")}><${PlainTable} rows=${data.points.slice(-SHOWN_ROWS).reverse()} keyOf=${(row, at) => `${row.observed_at}${at}`} caption=${t("time.table")} columns=${[
+      { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) },
+      ...data.measures.map((name) => ({ key: name, label: t(`stat.${name}`), num: true, render: (row) => shown(row, name) })),
+      { key: "surface", label: t("col.source"), render: (row) => (row.surface ? say("surface", row.surface) : "—") }]} /><//>`;
+}
+
+function lineOf(points, name, at) {
+  return { key: name, name: t(`stat.${name}`), color: COLORS[at % COLORS.length], points: points.map((point) => ({ at: new Date(point.observed_at).getTime(), value: point[name], low: point.ranges?.[name]?.[0], high: point.ranges?.[name]?.[1] })) };
+}
+function shown(row, name) {
+  const range = row.ranges?.[name];
+  return range ? `${count(range[0])} – ${count(range[1])}` : count(row[name]);
+}
