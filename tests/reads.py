@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, override
 
+from starlette.testclient import TestClient
+
+from api.app import create_app
+from api.health import Readiness
 from api.reads.chart import ChartHistory
 from api.reads.sources import Sources
 from api.settings import ApiSettings
@@ -105,6 +109,17 @@ class Desk:
         """A history without memory of refusals."""
         return ChartHistory(self.sources, leave=self.left.extend)
 
+    def client(self, **settings: Any) -> TestClient:
+        """The service around these reads; it has no scans."""
+        app = create_app(
+            settings=self.sources.settings.model_copy(update=settings),
+            desk=None,
+            readiness=Readiness({}),
+            sources=self.sources,
+            chart=self.chart,
+        )
+        return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
+
     def rows(self, sql: str) -> list[dict[str, Any]]:
         self.engine.refresh()
         return self.engine.rows(sql)
@@ -120,6 +135,7 @@ def open_reads(root: Path, **settings: Any) -> Iterator[Desk]:
     values = {"data_provider": "mock", "mock_size": 0.1, "mock_seed": 11, **settings}
     chosen = ApiSettings(_env_file=None, **values)
     profile = choose_profile(chosen)
+    root.mkdir(exist_ok=True)
     with ExitStack() as stack:
         url = f"sqlite:///{root / 'control.sqlite'}"
         control = stack.enter_context(closing(open_control(url, world=profile.name)))

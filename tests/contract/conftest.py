@@ -24,6 +24,7 @@ from pipelines.domain.jobs import Job
 from pipelines.domain.parameters import ScanParameters, scan_key
 from pipelines.kept_results import Results
 from tests.documents import MUSIC_ID, NOW, PROVIDER, result
+from tests.reads import Desk, open_reads
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.excerpts import ExcerptFolder
 
@@ -173,6 +174,21 @@ def service(tmp_path: Path) -> Iterator[Service]:
 @pytest.fixture
 def client(service: Service) -> TestClient:
     return service.client()
+
+
+@pytest.fixture(scope="module")
+def stored_reads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Synchronous reads of the invented world, over stores that a module shares."""
+    with open_reads(tmp_path_factory.mktemp("reads")) as desk:
+        yield desk
+
+
+@pytest.fixture
+def reads(stored_reads: Desk) -> Desk:
+    """The same, with nothing going wrong yet."""
+    stored_reads.script.__init__()  # type: ignore[misc]  # the script of this test, not of the last
+    stored_reads.left.clear()
+    return stored_reads
 
 
 @pytest.fixture

@@ -1,0 +1,115 @@
+"""Endpoint 16 over HTTP: which ranges are taken, what the answer holds."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from api.schemas.chart import ChartHistory
+from api.schemas.shape import Envelope
+from pipelines.domain.errors import ChartUnavailableError
+from tests.reads import Desk, open_reads
+
+PATH = "/api/v1/music/chartsrc/top500/history"
+
+
+@pytest.fixture(scope="module")
+def open_client(stored_reads: Desk) -> TestClient:
+    return stored_reads.client()
+
+
+@pytest.fixture
+def client(open_client: TestClient, reads: Desk) -> TestClient:
+    return open_client
+
+
+def ask(client: TestClient, start: str = "2022-03-01", end: str = "2022-03-21", **more: Any) -> Any:
+    return client.get(PATH, params={"start_date": start, "end_date": end, **more})
+
+
+def test_every_node_has_its_issue_and_twenty_songs(client: TestClient) -> None:
+    answer = ask(client)
+    found = Envelope[ChartHistory].model_validate(answer.json())
+    assert answer.status_code == 200
+    assert found.params == {
+        "start_date": "2022-03-01", "end_date": "2022-03-21", "interval_days": 10, "limit": 20,
+    }  # fmt: skip
+    snapshots = found.data.snapshots
+    assert [one.target_date for one in snapshots] == ["2022-03-01", "2022-03-11", "2022-03-21"]
+    for one in snapshots:
+        assert [song.rank for song in one.songs] == list(range(1, 21))
+        assert one.chart_date is not None
+        assert one.chart_date <= one.target_date
+        assert one.reason is None
+    assert not found.data.end_date_cut
+
+
+def test_the_same_again_is_not_modified(client: TestClient) -> None:
+    tag = ask(client).headers["etag"]
+    again = client.get(
+        PATH,
+        params={"start_date": "2022-03-01", "end_date": "2022-03-21"},
+        headers={"if-none-match": tag},
+    )
+    assert again.status_code == 304
+
+
+def test_an_end_beyond_the_latest_issue_is_cut_and_says_so(client: TestClient) -> None:
+    latest = ask(client).json()["data"]["latest_chart_date"]
+    found = ask(client, latest, "2040-01-01").json()["data"]
+    assert (found["end_date"], found["requested_end_date"]) == (latest, "2040-01-01")
+    assert found["end_date_cut"] is True
+    assert found["snapshots"][0]["chart_date"] == latest
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ({}, "missing_parameter"),
+        ({"start_date": "2022-03-01"}, "missing_parameter"),
+        ({"start_date": "2022-03-21", "end_date": "2022-03-01"}, "invalid_date_range"),
+        ({"start_date": "2020-12-31", "end_date": "2022-03-01"}, "invalid_date_range"),
+        ({"start_date": "2039-12-31", "end_date": "2040-03-01"}, "invalid_date_range"),
+        ({"start_date": "01.03.2022", "end_date": "2022-03-01"}, "invalid_date_range"),
+        ({"start_date": "", "end_date": "2022-03-01"}, "invalid_date_range"),
+        ({"interval_days": "9"}, "invalid_parameter"),
+        ({"interval_days": "ten"}, "invalid_parameter"),
+        ({"limit": "21"}, "invalid_parameter"),
+        ({"limit": "020"}, "invalid_parameter"),
+        ({"lmit": "20"}, "unknown_parameter"),
+    ],
+)
+def test_bad_queries_are_400(client: TestClient, query: dict[str, str], kind: str) -> None:
+    whole = {"start_date": "2022-03-01", "end_date": "2022-03-01"}
+    given = query if "date" in str(query) or not query else whole | query
+    answer = client.get(PATH, params=given)
+    assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (400, kind)
+
+
+def test_a_chart_that_gives_nothing_is_502(tmp_path: Path) -> None:
+    with open_reads(tmp_path) as desk:
+        desk.script.errors = {"*": ChartUnavailableError("no chart", surface="chart_issues")}
+        answer = ask(desk.client())
+    assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (
+        502,
+        "chart_unavailable",
+    )
+
+
+def test_nodes_that_time_does_not_allow_follow_later(tmp_path: Path) -> None:
+    with open_reads(tmp_path) as desk:
+        ask(desk.client())
+        desk.script.stalled = {"fetch_songs"}
+        hurried = desk.sources.settings.model_copy(update={"sync_request_timeout": 0.3})
+        desk.sources.settings = hurried
+        answer = ask(desk.client(), end="2022-03-31")
+    found = answer.json()["data"]
+    assert [one["reason"] for one in found["snapshots"]] == [None] * 3 + ["not_collected_yet"]
+    assert found["not_collected_count"] == 1
+    assert int(answer.headers["retry-after"]) >= 1
+    assert len(desk.left) == 1
+
+
+def test_without_a_profile_it_says_what_to_do(service: Any) -> None:
+    assert ask(service.client()).json()["data"]["error"]["type"] == "profile_not_chosen"

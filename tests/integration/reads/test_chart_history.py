@@ -1,0 +1,223 @@
+"""The history of the chart: from the store, from the source, later, and why a node has no songs."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.reads.chart import ChartHistory, History
+from api.reads.chart_backlog import ChartBacklog
+from api.reads.deadline import Deadline
+from pipelines.domain.chart_history import read_span
+from pipelines.domain.errors import (
+    ChartUnavailableError,
+    ForbiddenError,
+    InvalidDateRangeError,
+    UnreachableError,
+    WarehouseUnavailableError,
+)
+from tests.reads import Desk, open_reads
+from tests.stage import wait_for
+from warehouse.queries_chart import read_known_issues, read_songs_of_issues
+
+REFUSED = ChartUnavailableError("no chart", surface="chart_songs")
+MARCH = ("2022-03-01", "2022-03-21")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with open_reads(tmp_path) as desk:
+        yield desk
+
+
+async def ask(
+    desk: Desk,
+    start: str = MARCH[0],
+    end: str = MARCH[1],
+    *,
+    seconds: float = 30.0,
+    chart: ChartHistory | None = None,
+) -> History:
+    reading = desk.chart if chart is None else chart
+    return await reading.read(read_span(start, end), deadline=Deadline(seconds))
+
+
+def reasons(found: History) -> list[Any]:
+    return [one["reason"] for one in found.document["snapshots"]]
+
+
+def questions(desk: Desk) -> list[str]:
+    asked = [one[0] for one in desk.script.asked]
+    desk.script.asked.clear()
+    return asked
+
+
+async def test_an_issue_that_was_read_is_never_read_again(desk: Desk) -> None:
+    first = await ask(desk)
+    assert sorted(questions(desk)) == ["fetch_issues", *["fetch_songs"] * 3]
+    assert (await ask(desk)).document == first.document
+    assert questions(desk) == []
+    await ask(desk, end="2022-03-31")
+    assert questions(desk) == ["fetch_songs"]
+
+
+async def test_songs_are_those_of_their_issue(desk: Desk) -> None:
+    found = await ask(desk)
+    for snapshot in found.document["snapshots"]:
+        kept = read_songs_of_issues(desk.engine, [snapshot["volid"]], limit=20)
+        songs = kept[snapshot["volid"]]
+        assert str(songs.chart_date) == snapshot["chart_date"]
+        assert [song.title for song in songs.songs] == [one["title"] for one in snapshot["songs"]]
+
+
+async def test_a_request_is_one_commit_per_table(desk: Desk) -> None:
+    await ask(desk)
+    before = desk.commits("raw.chart_songs"), desk.commits("raw.captures")
+    await ask(desk, "2022-04-01", "2022-06-30")
+    after = desk.commits("raw.chart_songs"), desk.commits("raw.captures")
+    assert [now - then for now, then in zip(after, before, strict=True)] == [1, 1]
+
+
+async def test_the_list_of_issues_is_read_anew_only_where_a_range_goes_beyond_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ask(desk)
+    monkeypatch.setattr("api.reads.chart.LISTED_FOR_S", 0.0)
+    await ask(desk)
+    questions(desk)
+    await ask(desk, end="2040-01-01", seconds=0.5)
+    assert questions(desk).count("fetch_issues") == 1
+
+
+async def test_a_list_that_cannot_be_read_anew_serves_as_it_is_and_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ask(desk)
+    monkeypatch.setattr("api.reads.chart.LISTED_FOR_S", 0.0)
+    desk.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
+    known = read_known_issues(desk.engine)
+    assert known is not None
+    latest = known.latest
+    found = await ask(desk, str(latest), str(latest + timedelta(days=40)))
+    assert found.document["issues_refreshed"] is False
+    assert found.document["end_date_cut"] is True
+    with pytest.raises(ForbiddenError):  # whether there is a newer issue is not known
+        await ask(desk, str(latest + timedelta(days=1)), str(latest + timedelta(days=40)))
+
+
+async def test_a_start_after_the_latest_issue_is_refused(desk: Desk) -> None:
+    with pytest.raises(InvalidDateRangeError, match="latest issue"):
+        await ask(desk, "2040-01-01", "2040-02-01")
+
+
+async def test_a_gap_of_the_chart_is_a_node_without_an_issue(desk: Desk) -> None:
+    found = await ask(desk, "2023-01-01", "2023-12-31")
+    empty = [one for one in found.document["snapshots"] if one["chart_date"] is None]
+    assert empty
+    assert {one["reason"] for one in empty} == {"no_issue_within_10_days"}
+    assert found.document["collected_count"] == found.document["node_count"] - len(empty)
+    assert found.retry_after is None
+
+
+async def test_a_refused_issue_says_why_and_is_left_alone_for_a_while(desk: Desk) -> None:
+    await ask(desk, end=MARCH[0])
+    desk.script.errors = {"fetch_songs": REFUSED}
+    chart = desk.chart
+    found = await ask(desk, chart=chart)
+    assert reasons(found) == [None, "chart_unavailable", "chart_unavailable"]
+    assert found.retry_after == 60
+    assert desk.left == []
+    questions(desk)
+    assert reasons(await ask(desk, chart=chart)) == reasons(found)
+    assert questions(desk) == []
+
+
+async def test_refused_songs_are_an_error_where_nothing_else_is_known(desk: Desk) -> None:
+    desk.script.errors = {"fetch_songs": REFUSED}
+    with pytest.raises(ChartUnavailableError):
+        await ask(desk)
+
+
+async def test_a_list_that_does_not_come_in_time_is_an_error(desk: Desk) -> None:
+    desk.script.stalled = {"fetch_issues"}
+    with pytest.raises(UnreachableError) as caught:
+        await ask(desk, seconds=0.2)
+    assert caught.value.reason == "deadline"
+
+
+async def test_a_store_that_cannot_be_used_fails_the_request(desk: Desk) -> None:
+    desk.script.errors = {"fetch_songs": WarehouseUnavailableError("no room")}
+    with pytest.raises(WarehouseUnavailableError):
+        await ask(desk)
+
+
+async def test_what_time_does_not_allow_is_left_for_later(desk: Desk) -> None:
+    await ask(desk, end=MARCH[0])
+    desk.script.stalled = {"fetch_songs"}
+    found = await ask(desk, seconds=0.2)
+    assert reasons(found) == [None, "not_collected_yet", "not_collected_yet"]
+    assert found.retry_after is not None
+    assert [str(one.chart_date) for one in desk.left] == [
+        one["chart_date"] for one in found.document["snapshots"][1:]
+    ]
+
+
+def backlog(desk: Desk) -> ChartBacklog:
+    return ChartBacklog(
+        book=desk.control,
+        open_chart=desk.sources.chart,
+        is_known=lambda volid: volid in read_songs_of_issues(desk.engine, [volid], limit=1),
+    )
+
+
+async def left_issues(desk: Desk) -> None:
+    """Three issues that a request had no time for."""
+    await ask(desk, end=MARCH[0])
+    desk.script.stalled = {"fetch_songs"}
+    await ask(desk, "2022-03-02", "2022-03-24", seconds=0.2)
+    desk.script.stalled.clear()
+    assert len(desk.left) == 3
+
+
+async def test_what_is_left_is_captured_in_the_background(desk: Desk) -> None:
+    await left_issues(desk)
+    with backlog(desk) as later:
+        later.leave(desk.left)
+        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0, patience_s=30)
+    questions(desk)
+    found = await ask(desk, "2022-03-02", "2022-03-24")
+    assert (reasons(found), questions(desk)) == ([None] * 3, [])
+
+
+async def test_what_was_left_before_a_restart_is_captured_after_it(desk: Desk) -> None:
+    await left_issues(desk)
+    backlog(desk).leave(desk.left)  # of a process that ended before it came to it
+    with backlog(desk):
+        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0, patience_s=30)
+    assert reasons(await ask(desk, "2022-03-02", "2022-03-24")) == [None] * 3
+
+
+async def test_a_stop_in_the_middle_puts_back_what_is_not_done(desk: Desk) -> None:
+    await left_issues(desk)
+    desk.script.stalled = {"fetch_songs"}
+    questions(desk)
+    with backlog(desk) as later:
+        later.leave(desk.left)
+        wait_for(lambda: desk.script.asked, patience_s=30)
+    wanted = desk.control.take_wanted("chart_songs", limit=9, hold_s=1)
+    assert len(wanted) == 3
+
+
+async def test_what_is_refused_again_and_again_is_given_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await left_issues(desk)
+    monkeypatch.setattr("api.reads.chart_backlog.WAIT_S", 0.0)
+    desk.script.errors = {"fetch_songs": REFUSED}
+    questions(desk)
+    with backlog(desk) as later:
+        later.leave(desk.left)
+        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0, patience_s=30)
+    assert len(questions(desk)) == 9
