@@ -7,8 +7,8 @@ from typing import Any
 import structlog
 
 
-def configure_logging() -> None:
-    """Hostile text stays inside its quotes; nothing secret is ever bound."""
+def configure_logging(*, quiet: bool = False) -> None:
+    """Hostile text stays inside its quotes; nothing secret is ever bound. `quiet`: say nothing."""
     processors: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -16,8 +16,9 @@ def configure_logging() -> None:
         structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(),
     ]
+    least = logging.CRITICAL if quiet else logging.INFO
     structlog.configure(
         processors=processors,
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        wrapper_class=structlog.make_filtering_bound_logger(least),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )

@@ -11,7 +11,22 @@ from typing import Any, override
 import typer
 from typer.core import TyperGroup
 
-from api.cli import demo, doctor, init, jobs, maintain, replay, report, scan, services, up
+from api.cli import (
+    demo,
+    describing,
+    doctor,
+    init,
+    jobs,
+    lists,
+    maintain,
+    replay,
+    report,
+    scan,
+    services,
+    up,
+    users,
+)
+from api.cli.caller import TRACE
 from api.cli.processes import Interrupted
 from api.cli.terminal import (
     EXIT_FAILED,
@@ -22,8 +37,6 @@ from api.cli.terminal import (
 )
 from pipelines.domain.errors import SametrackError
 
-TRACE = "SAMETRACK_TRACE"
-"""Set in the environment, a fault is shown with its stack trace."""
 LATE_GROUPS = {"audio": ("api.cli.audio", "audio_app")}
 """Groups whose modules load numeric libraries: imported when invoked, not to print a help text."""
 
@@ -49,19 +62,35 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-app.command("init")(init.init)
-app.command("scan")(scan.scan)
-app.add_typer(jobs.app, name="jobs")
-app.command("report")(report.report)
-app.command("replay")(replay.replay)
-app.add_typer(typer.Typer(help="Listen to files of your own.", no_args_is_help=True), name="audio")
-app.command("doctor")(doctor.doctor)
-app.command("maintain")(maintain.maintain)
-app.command("demo")(demo.demo)
-app.command("up")(up.up)
-app.command("serve")(services.serve)
-app.command("worker")(services.worker)
-app.command("sandbox")(services.sandbox)
+SCANS = "Find the works that use a track"
+READS = "Ask one thing"
+KEEPING = "Look after it"
+RUNNING = "Run it"
+
+app.command("scan", rich_help_panel=SCANS)(scan.scan)
+app.add_typer(jobs.app, name="jobs", rich_help_panel=SCANS)
+app.command("report", rich_help_panel=SCANS)(report.report)
+app.command("demo", rich_help_panel=SCANS)(demo.demo)
+app.add_typer(
+    typer.Typer(help="Listen to files of your own.", no_args_is_help=True),
+    name="audio",
+    rich_help_panel=SCANS,
+)
+app.add_typer(users.app, name="user", rich_help_panel=READS)
+app.add_typer(lists.music, name="music", rich_help_panel=READS)
+app.add_typer(lists.hashtag, name="hashtag", rich_help_panel=READS)
+app.command("videos", rich_help_panel=READS)(lists.videos)
+app.add_typer(lists.chart, name="chart", rich_help_panel=READS)
+app.add_typer(lists.search, name="search", rich_help_panel=READS)
+app.command("init", rich_help_panel=RUNNING)(init.init)
+app.command("up", rich_help_panel=RUNNING)(up.up)
+app.command("serve", rich_help_panel=RUNNING)(services.serve)
+app.command("worker", rich_help_panel=RUNNING)(services.worker)
+app.command("sandbox", rich_help_panel=RUNNING)(services.sandbox)
+app.command("openapi", rich_help_panel=RUNNING)(describing.openapi)
+app.command("doctor", rich_help_panel=KEEPING)(doctor.doctor)
+app.command("replay", rich_help_panel=KEEPING)(replay.replay)
+app.command("maintain", rich_help_panel=KEEPING)(maintain.maintain)
 app.command("dagster-ui", hidden=True)(services.dagster_ui)
 
 

@@ -4,7 +4,7 @@ Names, defaults, limits and help texts are never written a second time.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -22,9 +22,20 @@ def with_parameter_options(command: Callable[..., None]) -> Callable[..., None]:
     An option that was not given arrives as None, so that defaults and linked values stay the
     business of `scan_parameters`.
     """
+    return _with(command, [*map(_option, PARAMETERS), _keywords_option()])
+
+
+def with_options_of(
+    parameters: Iterable[Parameter],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The same for the parameters of another table."""
+    made = [_option(parameter) for parameter in parameters]
+    return lambda command: _with(command, made)
+
+
+def _with(command: Callable[..., None], made: list[inspect.Parameter]) -> Callable[..., None]:
     signature = inspect.signature(command)
     own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    made = [*map(_option, PARAMETERS), _keywords_option()]
     command.__signature__ = signature.replace(parameters=[*own, *made])  # type: ignore[attr-defined]  # inspect reads it
     command.__annotations__ = {one.name: one.annotation for one in (*own, *made)}
     return command

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from api.cli.terminal import safe
+from api.cli.terminal import figure, safe
 from api.report import wording
 from api.report.truth import Judgement
 from pipelines.domain.documents import Document
@@ -99,8 +99,8 @@ def print_related(console: Console, videos: list[Document]) -> None:
             safe(wording.relevance_words(video["search_relevance_level"]).en),
             safe(video["desc"] or video["aweme_id"]),
             safe((video["music"] or {}).get("title") or "—"),
-            _number(video["statistics"]["digg_count"]),
-            _number(video["hot_score"]),
+            figure(video["statistics"]["digg_count"]),
+            figure(video["hot_score"]),
         )
     console.print(table)
 
@@ -140,7 +140,7 @@ def print_variants(console: Console, videos: list[Document]) -> None:
         kind = wording.variant_words(video["variant_kind"]).en
         console.print(
             f"  • {safe(video['aweme_id'])} {safe(kind)} × {video['speed']:.2f}, "
-            f"{video['semitones']:+.1f} semitones · hot score {_number(video['hot_score'])}"
+            f"{video['semitones']:+.1f} semitones · hot score {figure(video['hot_score'])}"
         )
     if len(videos) > SHOWN_VARIANTS:
         console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
@@ -201,8 +201,8 @@ def _cells(video: Document, *, is_wide: bool) -> list[str]:
     aweme_id = safe(video["aweme_id"])
     link, evidence = _link(video, is_wide=is_wide)
     numbers = [
-        *(_number(statistics[f"{name}_count"]) for name in ("digg", "comment", "collect", "share")),
-        _number(video["hot_score"]),
+        *(figure(statistics[f"{name}_count"]) for name in ("digg", "comment", "collect", "share")),
+        figure(video["hot_score"]),
     ]
     rank = str(video["rank"])
     if is_wide:
@@ -219,10 +219,6 @@ def _link(video: Document, *, is_wide: bool) -> tuple[str, str]:
         return words, ""
     tell = wording.evidence_words if is_wide else wording.short_evidence_words
     return words, f"\n[dim]{safe(tell(evidence))}[/]"
-
-
-def _number(value: int | None) -> str:
-    return "—" if value is None else f"{value:,}"
 
 
 def _share(value: float | None) -> str:

@@ -27,6 +27,7 @@ INPUT_ERROR_TYPES = frozenset(
         "invalid_music_input",
         "invalid_inputs",
         "invalid_date_range",
+        "invalid_video_ids",
         "job_not_found",
         "profile_not_chosen",
     }
@@ -59,6 +60,11 @@ def plain(text: object, *, limit: int | None = None) -> str:
 def safe(text: object, *, limit: int | None = None) -> str:
     """`plain`, and escaped for rich markup."""
     return escape(plain(text, limit=limit))
+
+
+def figure(value: int | None) -> str:
+    """A count with its thousands apart; what nobody showed is a dash, never 0."""
+    return "—" if value is None else f"{value:,}"
 
 
 def say(message: str) -> None:

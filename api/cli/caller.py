@@ -1,0 +1,133 @@
+"""How a command gets its answer: by the typed client, from a running service or from none.
+
+Where an address is given or a service of this machine runs, that one is asked. Else the service's
+own routes answer inside this process, over the same stores: the same answers either way. Chooses
+and translates errors; shows nothing but them.
+"""
+
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import anyio
+import typer
+from rich.console import Console
+
+from api.cli.processes import is_listening
+from api.cli.tables import print_banner
+from api.cli.terminal import EXIT_FAILED, EXIT_INPUT, INPUT_ERROR_TYPES, out, show_error
+from api.client import Answer, AsyncClient, Connection
+from api.client.faults import ClientError, NoAnswerError, ServiceError
+
+if TYPE_CHECKING:
+    from api.settings import ApiSettings
+
+TRACE = "SAMETRACK_TRACE"
+"""Set in the environment, a fault is shown with its stack trace."""
+HERE = "http://127.0.0.1"
+
+Api = Annotated[
+    str | None,
+    typer.Option(
+        "--api", help="Address of a running service. Default: this machine's, else none is needed."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the answer's data as JSON on stdout.")]
+
+type Question[Found] = Callable[[AsyncClient], Awaitable[Found]]
+type View = Callable[[Console, Any], None]
+
+
+def ask[Found](question: Question[Found], *, api: str | None) -> Found:
+    """Put the question, and end the command where the answer is no.
+
+    Raises:
+        typer.Exit: The service or the platform said no (1), or what was given is wrong (2).
+    """
+    try:
+        return anyio.run(_ask, question, api)
+    except ServiceError as error:
+        show_error(error.type, error.detail, error.hint)
+        raise typer.Exit(_exit_code(error)) from error
+    except ClientError as error:
+        show_error("service_unreachable", error, _way_out(error))
+        raise typer.Exit(EXIT_FAILED) from error
+
+
+def show[Data](
+    question: Question[Answer[Data]], view: View, *, api: str | None, as_json: bool
+) -> None:
+    """Put the question and show its answer: as tables, or its data as JSON for other programs.
+
+    Raises:
+        typer.Exit: As `ask`.
+    """
+    data: Any = ask(question, api=api).data
+    if as_json:
+        out.out(json.dumps(data, ensure_ascii=False, indent=2))
+        return
+    if isinstance(data, dict) and data.get("is_demo_data"):
+        print_banner(out)
+    view(out, data)
+
+
+async def _ask[Found](question: Question[Found], api: str | None) -> Found:
+    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
+
+    async with _client(ApiSettings(), api) as client:
+        return await question(client)
+
+
+@asynccontextmanager
+async def _client(settings: "ApiSettings", api: str | None) -> AsyncIterator[AsyncClient]:
+    secret = settings.own_api_token
+    token = secret.get_secret_value() if secret else None
+    here = f"{HERE}:{settings.api_port}"
+    if api is not None or is_listening(settings.api_port):
+        async with AsyncClient(Connection(base_url=api or here, token=token)) as client:
+            if api is not None or await _is_ours(client):
+                yield client
+                return
+    async with _inside(settings, token) as client:
+        yield client
+
+
+async def _is_ours(client: AsyncClient) -> bool:
+    """False when something else listens on the port of the service."""
+    try:
+        await client.job("none")
+    except ServiceError:
+        return True
+    except NoAnswerError:
+        return False
+    return True
+
+
+@asynccontextmanager
+async def _inside(settings: "ApiSettings", token: str | None) -> AsyncIterator[AsyncClient]:
+    """The routes in this process. Its log lines are for a service; here they would be noise."""
+    import httpx2  # noqa: PLC0415 -- not needed for --help
+
+    from api.feed import JobFeed  # noqa: PLC0415 -- as above
+    from api.server import build_app_from_settings  # noqa: PLC0415 -- loads FastAPI and DuckDB
+    from pipelines.logs import configure_logging  # noqa: PLC0415 -- as above
+
+    configure_logging(quiet=TRACE not in os.environ)
+    with build_app_from_settings(settings, feed=JobFeed(limit=0)) as app:
+        transport: Any = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        async with AsyncClient(
+            Connection(base_url=HERE, token=token), transport=transport
+        ) as client:
+            yield client
+
+
+def _exit_code(error: ServiceError) -> int:
+    return EXIT_INPUT if error.type in INPUT_ERROR_TYPES else EXIT_FAILED
+
+
+def _way_out(error: ClientError) -> str | None:
+    if isinstance(error, NoAnswerError):
+        return "start it with `sametrack up`, or leave --api away: no service is needed"
+    return None

@@ -1,0 +1,104 @@
+"""The commands that ask for one thing: answered in this process, over an invented world."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from typer.testing import CliRunner
+
+from api.cli import caller
+from api.cli.main import app
+from api.documenting.writing import read_description
+from api.reference import INTERFACE
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Runs a command where no service is; its exit code, stdout and stderr."""
+    logging_before = structlog.get_config()
+    monkeypatch.chdir(tmp_path)  # no .env there
+    monkeypatch.setenv("DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("DATA_PROVIDER", "mock")
+    monkeypatch.setenv("MOCK_SIZE", "0.2")
+    monkeypatch.setenv("API_PORT", "1")  # nothing listens there
+    monkeypatch.setenv("COLUMNS", "140")
+
+    def command(*arguments: str) -> Any:
+        return CliRunner().invoke(app, arguments)
+
+    yield command
+    structlog.configure(**logging_before)
+
+
+def test_an_answer_is_a_table_or_json(run: Any) -> None:
+    shown = run("chart", "history", "2025-09-20", "2025-09-30")
+    assert shown.exit_code == 0, shown.output
+    assert "demo data" in shown.stdout
+    assert "issue" in shown.stdout
+    data = json.loads(run("chart", "history", "2025-09-20", "2025-09-30", "--json").stdout)
+    assert [len(node["songs"]) for node in data["snapshots"]] == [20, 20]
+    assert data["snapshots"][0]["songs"][0]["title"] in shown.stdout
+
+
+def test_what_the_platform_protects_is_told_with_status_one(run: Any) -> None:
+    for kind in ("music", "video"):
+        refused = run("search", kind, "Paper Boats")
+        assert refused.exit_code == 1
+        assert "platform_verification_required" in refused.stderr
+        assert "Start a scan" in refused.stderr
+        assert refused.stdout == ""
+
+
+def test_what_was_given_wrong_is_told_with_status_two(run: Any) -> None:
+    for arguments in (
+        ("chart", "history", "x", "y"),
+        ("videos", "12"),
+        ("music", "hot", "no id and no link"),
+        ("music", "hot"),
+        ("music", "hot", "12345", "--count", "0"),
+    ):
+        assert run(*arguments).exit_code == 2, arguments
+
+
+def test_an_address_where_nobody_answers_is_told_with_status_one(run: Any) -> None:
+    refused = run("videos", "7300000000000000001", "--api", "http://127.0.0.1:1")
+    assert refused.exit_code == 1
+    assert "service_unreachable" in refused.stderr
+    assert "leave --api away" in refused.stderr
+
+
+def test_missing_videos_are_named(run: Any) -> None:
+    shown = run("videos", "7300000000000000001", "7300000000000000002")
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout.count("unavailable") == 2
+
+
+def test_a_ranking_is_a_job_to_follow_and_a_batch_judges_each(run: Any) -> None:
+    started = run("music", "hot", "7300000000000000001")
+    assert (started.exit_code, "queued" in started.stdout) == (0, True)
+    batch = run("music", "batch", "7300000000000000001", "neither", "--count", "3")
+    assert batch.exit_code == 0
+    assert "invalid_music_input" in batch.stdout
+
+
+def test_the_description_is_printed_or_written_without_any_store(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DATA_PROVIDER")
+    printed = json.loads(run("openapi").stdout)
+    assert run("openapi", "--out", str(tmp_path / "described.json")).exit_code == 0
+    written = json.loads((tmp_path / "described.json").read_text(encoding="utf-8"))
+    assert printed == written == read_description()
+    assert (printed["openapi"], printed["info"]["version"]) == ("3.1.0", "2.0.0")
+    assert not (tmp_path / "data").exists()
+    assert caller.HERE.startswith("http://127.0.0.1")
+
+
+def test_the_description_is_valid_openapi(run: Any) -> None:
+    document = json.loads(run("openapi").stdout)
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+    assert len(INTERFACE) == 17
