@@ -14,7 +14,7 @@ from pipelines.domain.search import SearchPage, SearchPlace
 Row = dict[str, object]
 
 _ISSUE = ("volid", "surface", "observed_at", "name", "chart_date")
-_SONG = tuple(field.name for field in fields(ChartSong))
+SONG_COLUMNS = tuple(field.name for field in fields(ChartSong))
 
 
 def search_page_row(page: SearchPage, *, term: str, place: SearchPlace) -> Row:
@@ -71,7 +71,7 @@ def chart_song_rows(page: ChartPage, *, volid: str | None) -> list[Row]:
     """Rows of `raw.chart_songs` but for their origin. `volid` is the issue asked for."""
     return [
         {
-            **{name: getattr(song, name) for name in _SONG},
+            **{name: getattr(song, name) for name in SONG_COLUMNS},
             "volid": page.volid or volid,
             "chart_date": page.chart_date,
             "surface": page.surface,
@@ -83,4 +83,4 @@ def chart_song_rows(page: ChartPage, *, volid: str | None) -> list[Row]:
 
 def chart_song_from_row(row: Mapping[str, Any]) -> ChartSong:
     """The song in a row of `raw.chart_songs`."""
-    return ChartSong(**{name: row[name] for name in _SONG})
+    return ChartSong(**{name: row[name] for name in SONG_COLUMNS})

@@ -11,22 +11,18 @@ from typing import Any, cast
 
 from pipelines.domain.chart import ChartIssue, ChartSong
 from warehouse.engine import Engine
-from warehouse.page_rows import chart_song_from_row
+from warehouse.page_rows import SONG_COLUMNS, chart_song_from_row
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownIssues:
-    """Every issue with a date that any list has named, and when the newest list was read."""
+    """Issues of some days, the day of the newest issue of all, and when a list was last read."""
 
     issues: tuple[ChartIssue, ...]
+    latest: date
     listed_at: datetime
-
-    @property
-    def latest(self) -> date:
-        """The day of the newest issue."""
-        return max(issue.chart_date for issue in self.issues if issue.chart_date is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,27 +33,45 @@ class KnownSongs:
     chart_date: date | None
 
 
-def read_known_issues(engine: Engine) -> KnownIssues | None:
-    """Every issue whose date was ever told, as last listed; None before the first list."""
+def read_known_issues(engine: Engine, *, first: date, last: date) -> KnownIssues | None:
+    """Issues whose date was ever told and lies between two days, as last listed.
+
+    None before the first list.
+    """
     found = _rows(
         engine,
         """
-        select
-            volid,
-            max_by(name, observed_at) as name,
-            max_by(chart_date, observed_at) as chart_date,
-            max_by(surface, observed_at) as surface,
-            max(observed_at) as observed_at
-        from seen.chart_issues
-        where chart_date is not null
-        group by volid
-        order by chart_date desc, volid
+        with listed as (
+            select
+                volid,
+                max(observed_at) as observed_at,
+                max_by(
+                    {'name': name, 'chart_date': chart_date, 'surface': surface}, observed_at
+                ) as said
+            from seen.chart_issues
+            where chart_date is not null
+            group by volid
+        ),
+        summary as (
+            select max(said.chart_date) as latest, max(observed_at) as listed_at from listed
+        )
+        select latest, listed_at, volid, observed_at, unnest(said)
+        from summary left join listed on said.chart_date between $first and $last
+        order by said.chart_date desc, volid
         """,
+        first=first,
+        last=last,
     )
-    if not found:
+    latest, listed_at = found[0]["latest"], found[0]["listed_at"]
+    if latest is None:
         return None
-    issues = tuple(ChartIssue(**row) for row in found)
-    return KnownIssues(issues=issues, listed_at=max(issue.observed_at for issue in issues))
+    columns = ("volid", "name", "chart_date", "surface", "observed_at")
+    issues = tuple(
+        ChartIssue(**{name: row[name] for name in columns})
+        for row in found
+        if row["volid"] is not None
+    )
+    return KnownIssues(issues=issues, latest=latest, listed_at=listed_at)
 
 
 def read_songs_of_issues(
@@ -66,14 +80,14 @@ def read_songs_of_issues(
     """Per issue its first songs, of the newest capture of each. Issues never read are absent."""
     found = _rows(
         engine,
-        """
-        select * from seen.chart_songs
+        f"""
+        select volid, chart_date, {", ".join(SONG_COLUMNS)} from seen.chart_songs
         where volid in (select unnest($volids::varchar[])) and rank <= $limit
         qualify row_number() over (
             partition by volid, rank order by observed_at desc, committed_at desc
         ) = 1
         order by volid, rank
-        """,
+        """,  # noqa: S608  # the columns are words of the house
         volids=list(volids),
         limit=limit,
     )

@@ -109,8 +109,10 @@ class ChartHistory:
         self, asked: Span, reader: "_Reader"
     ) -> tuple[KnownIssues, UpstreamError | None]:
         """Every issue known; with the error, where the list could not be read anew."""
-        engine = self._sources.engine
-        known = await run_sync(read_known_issues, engine)
+        look = partial(
+            read_known_issues, self._sources.engine, first=asked.oldest_issue, last=asked.end
+        )
+        known = await run_sync(look)
         if known is not None and not _is_behind(known, asked):
             return known, None
         try:
@@ -119,7 +121,7 @@ class ChartHistory:
             if known is None:
                 raise
             return known, error
-        found = await run_sync(read_known_issues, engine)
+        found = await run_sync(look)
         if found is None:
             raise ChartUnavailableError(
                 "the chart lists no issue with a date", surface="chart_issues", reason="no_dates"

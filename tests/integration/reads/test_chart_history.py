@@ -97,7 +97,8 @@ async def test_a_list_that_cannot_be_read_anew_serves_as_it_is_and_says_so(
     await ask(desk)
     monkeypatch.setattr("api.reads.chart.LISTED_FOR_S", 0.0)
     desk.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
-    known = read_known_issues(desk.engine)
+    span = read_span(*MARCH)
+    known = read_known_issues(desk.engine, first=span.start, last=span.end)
     assert known is not None
     latest = known.latest
     found = await ask(desk, str(latest), str(latest + timedelta(days=40)))
