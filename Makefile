@@ -64,8 +64,9 @@ types: env ## mypy, strict
 arch: env ## the import direction
 	@$(BIN)/lint-imports
 
-docs: env ## write what is derived from the API description: tables, types of the client
+docs: env ## write what is derived: from the API description its tables and client, from the tables their dictionary
 	@$(BIN)/python -m api.documenting
+	@$(BIN)/python -m warehouse.dictionary
 
 fuzz: env ## 100,000 mutated answers through every parser, 10,000 events in the lives of jobs (CASES=, FUZZ_SEED=)
 	@$(BIN)/python -m tests.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from warehouse.tables.units import unit_of
+
 TEXT = pa.string()
 WHOLE = pa.int64()
 REAL = pa.float64()
@@ -25,6 +27,13 @@ class Column:
     type: pa.DataType
     meaning: str
     required: bool = False
+
+    @property
+    def unit(self) -> str | None:
+        """What its numbers count or measure, or the zone of its times; None for anything else."""
+        if self.type in (WHOLE, REAL):
+            return unit_of(self.name)
+        return "UTC" if self.type == TIME else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""What becomes of a column when a table is taken out without names.
+
+A column that nobody has decided on is left out, so a later one leaks nothing. Not here: the keyed
+hash itself (`exporting.pseudonyms`).
+"""
+
+from typing import Literal
+
+from warehouse.tables.column import BYTES, TEXT, TEXTS, Column
+
+Treatment = Literal["kept", "account", "work", "entity", "out"]
+"""`account`, `work`: a keyed hash stands in for the id, the same one in every table. `entity`: the
+same, where the row's surface is about an account, a work or a search; else kept. `out`: left out.
+"""
+
+_ACCOUNTS = frozenset({"sec_uid"})
+_WORKS = frozenset({
+    "aweme_id", "candidate_aweme_id", "reference_aweme_id", "source_aweme_id", "top_aweme_id",
+})  # fmt: skip
+_ENTITIES = frozenset({"entity_id", "source_entity_id"})
+_KEPT = frozenset({
+    "album_audio_id", "album_id", "algorithm", "annotation_id", "asked_by", "association_type",
+    "candidate_music_id", "capture_id", "ch_id", "codec", "comparison_id", "content_type",
+    "data_provider", "error_type", "feature_version", "hashtag_ids", "job_id", "kind",
+    "library_version", "limits", "link_type", "media_type", "music_id", "music_ids",
+    "not_comparable_reason", "observation", "origin", "outcome", "parser_version", "probe_id",
+    "reference_music_id", "report_id", "said", "search_relevance_level", "segment", "song_hash",
+    "source_music_id", "source_surface", "stop_reason", "surface", "title_relation",
+    "track_music_id", "verdict", "volid",
+})  # fmt: skip
+LEFT_OUT = frozenset({
+    "artist", "author", "avatar_url", "backtrace", "came", "candidate_sha256", "cover_url", "desc",
+    "hashtag_names", "ip_location", "key_paths", "music_author", "music_mapped_title",
+    "music_title", "name", "next_backtrace", "next_search_id", "nickname", "nil_type", "note",
+    "owner_nickname", "payload_sha256", "reason", "reference_sha256", "search_id", "search_terms",
+    "sha256", "share_url", "short_id", "signature", "sound_sha256", "source_music_title",
+    "source_path", "term", "title", "uid", "unique_id", "went",
+})  # fmt: skip
+"""Names, texts, links, and hashes that the same sound or body would give again."""
+
+
+def treatment_of(column: Column) -> Treatment:
+    """How a column leaves without names. Numbers, times and marks are kept."""
+    if column.name in _ACCOUNTS:
+        return "account"
+    if column.name in _WORKS:
+        return "work"
+    if column.name in _ENTITIES:
+        return "entity"
+    is_plain = column.type not in (TEXT, TEXTS, BYTES)
+    return "kept" if is_plain or column.name in _KEPT else "out"
+
+
+def is_decided(column: Column) -> bool:
+    """True where a person has decided on the column, rather than the rule for unknown ones."""
+    return treatment_of(column) != "out" or column.type == BYTES or column.name in LEFT_OUT

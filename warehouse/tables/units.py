@@ -1,0 +1,49 @@
+"""The unit of a column, from its name: names carry their units, and the few that don't stand here.
+
+Here: one word per unit. Not here: what a column means (`raw`, `marts`).
+"""
+
+_BY_NAME = {
+    "chroma_distance": "distance, 0 to 2",
+    "create_time": "unix s",
+    "cursor": "cursor of the platform",
+    "cursor_in": "cursor of the platform",
+    "cursor_out": "cursor of the platform",
+    "expansion_round": "ordinal, from 0",
+    "height": "px",
+    "hot_score": "weighted count",
+    "http_status": "HTTP status",
+    "items": "count",
+    "mfcc_distance": "distance, 0 to 2",
+    "new_items": "count",
+    "next_cursor": "cursor of the platform",
+    "pages": "count",
+    "peak_agreement": "share, 0 to 1",
+    "position": "ordinal, from 0",
+    "previous_rank": "ordinal, from 1",
+    "priority": "weight",
+    "rank": "ordinal, from 1",
+    "requests": "count",
+    "round": "ordinal, from 0",
+    "score": "score, 0 to 1",
+    "semitones": "semitone",
+    "sequence": "ordinal, from 1",
+    "skipped_cards": "count",
+    "sort": "ordinal of the source",
+    "speed": "ratio",
+    "total_favorited": "count",
+    "width": "px",
+}
+_BY_ENDING = (
+    ("_count", "count"),
+    ("_bytes", "byte"),
+    ("_ms", "ms"),
+    ("_hz", "Hz"),
+    ("_s", "s"),
+)
+
+
+def unit_of(name: str) -> str | None:
+    """The unit of a number in a column of this name; None where the name tells none."""
+    found = _BY_NAME.get(name)
+    return found or next((unit for end, unit in _BY_ENDING if name.endswith(end)), None)
