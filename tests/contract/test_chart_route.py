@@ -113,3 +113,9 @@ def test_nodes_that_time_does_not_allow_follow_later(tmp_path: Path) -> None:
 
 def test_without_a_profile_it_says_what_to_do(service: Any) -> None:
     assert ask(service.client()).json()["data"]["error"]["type"] == "profile_not_chosen"
+
+
+def test_the_example_runs_as_it_stands(client: TestClient) -> None:
+    query = client.get("/openapi.json").json()["paths"][PATH]["get"]["parameters"]
+    given = {entry["name"]: entry["example"] for entry in query if "example" in entry}
+    assert client.get(PATH, params=given).status_code == 200

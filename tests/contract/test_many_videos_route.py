@@ -116,3 +116,11 @@ def test_there_are_no_query_parameters(client: TestClient, path: str) -> None:
 def test_without_a_profile_it_says_what_to_do(service: Any, path: str) -> None:
     answer = service.client().post(path, json=[ID])
     assert answer.json()["data"]["error"]["type"] == "profile_not_chosen"
+
+
+def test_the_example_runs_as_it_stands(client: TestClient) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    for path in (WEB, APP):
+        body = paths[path]["post"]["requestBody"]["content"]["application/json"]
+        assert client.post(path, json=body["example"]).status_code == 200
+        assert body["schema"]["type"] == "array"

@@ -11,8 +11,10 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 import api.schemas.examples
 from api.errors import ANSWERS
+from api.schemas.chart import ChartHistory
 from api.schemas.evidence import ComparisonDocument
 from api.schemas.examples import ANSWERS_SHOWN, read_example
+from api.schemas.many_videos import ManyVideos
 from api.schemas.result import HotVideosAnswer, JobDocument
 from api.schemas.shape import Envelope
 from pipelines.domain.parameters import PARAMETERS, Parameter
@@ -100,6 +102,8 @@ def test_the_examples_run_as_they_stand(document: Any, client: TestClient) -> No
         ("music_collection_job_started", Envelope[JobDocument]),
         ("music_collection_job", Envelope[JobDocument]),
         ("sametrack_comparison", Envelope[ComparisonDocument]),
+        ("fetch_multi_video", Envelope[ManyVideos]),
+        ("history", Envelope[ChartHistory]),
     ],
 )
 def test_the_answers_shown_have_the_described_shape(name: str, shape: type[BaseModel]) -> None:

@@ -15,6 +15,10 @@ _BATCH = "api_v1_vidplat_app_v3_fetch_music_hot_videos_batch"
 _COMPARISON = "api_v1_sametrack_comparisons__comparison_id_"
 _COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 _MUSIC_ID = "7300000000000000001"
+_WEB_VIDEOS = "fetch_multi_video_web_api_v1_vidplat_web_fetch_multi_video_post"
+_APP_VIDEOS = "fetch_multi_video_api_v1_vidplat_app_v3_fetch_multi_video_post"
+_CHART = "history_api_v1_music_chartsrc_top500_history_get"
+_VIDEO_IDS = ["7208449004045270001", "7210004958455330552", "7317824963743725696"]
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "fetch_music_hot_videos_api_v1_vidplat_app_v3_fetch_music_hot_videos_get": {
@@ -34,6 +38,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     f"fetch_music_hot_videos_batch_{_BATCH}_post": {
         "body": {"inputs": [_MUSIC_ID, "7300000000000000002"], "count": 10},
     },
+    _WEB_VIDEOS: {"body": _VIDEO_IDS},
+    _APP_VIDEOS: {"body": _VIDEO_IDS},
+    _CHART: {"start_date": "2022-03-01", "end_date": "2022-03-11"},
 }
 ANSWERS_SHOWN: dict[str, dict[int, str]] = {
     "fetch_music_hot_videos_api_v1_vidplat_app_v3_fetch_music_hot_videos_get": {
@@ -46,6 +53,9 @@ ANSWERS_SHOWN: dict[str, dict[int, str]] = {
     },
     f"music_collection_job_{_JOBS}__job_id__get": {OK: "music_collection_job"},
     f"sametrack_comparison_{_COMPARISON}_get": {OK: "sametrack_comparison"},
+    _WEB_VIDEOS: {OK: "fetch_multi_video"},
+    _APP_VIDEOS: {OK: "fetch_multi_video"},
+    _CHART: {OK: "history"},
 }
 
 

@@ -1,4 +1,4 @@
-"""Videos by id and the chart's history, read from the running stand-in platform, with its faults."""
+"""Videos by id and the history of the chart, read from the stand-in platform and its faults."""
 
 from collections.abc import Iterator
 from pathlib import Path
