@@ -5,7 +5,7 @@ The layers around the routes are in `layers.py`.
 
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -30,6 +30,9 @@ from api.routes import ROUTERS
 from api.settings import SERVICE_VERSION, ApiSettings
 from pipelines.desk import ScanDesk
 from pipelines.domain.errors import SametrackError
+
+if TYPE_CHECKING:
+    from api.mcp.mounting import Inside
 
 type Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 
@@ -59,7 +62,22 @@ def create_app(
         chart=chart,
         sync_job_timeout=settings.sync_job_timeout,
     )
-    return wrap(app, settings=settings, clock=clock, changes=changes)
+    inside = _mount_tools(app, settings) if settings.mcp_http else None
+    service = wrap(app, settings=settings, clock=clock, changes=changes)
+    if inside is not None:
+        inside.app = service
+    return service
+
+
+def _mount_tools(app: FastAPI, settings: ApiSettings) -> "Inside":
+    from api.mcp.mounting import mount_tools  # noqa: PLC0415 -- a second of imports, asked for
+
+    secret = settings.own_api_token
+    return mount_tools(
+        app,
+        token=secret.get_secret_value() if secret else None,
+        may_start_jobs=settings.mcp_may_start_jobs,
+    )
 
 
 def build_routes(

@@ -19,6 +19,7 @@ from api.guard import BodyLimit, Guard
 from api.settings import ApiSettings
 
 API_ROOT = "/api/"
+TOOLS_PATH = "/mcp"
 MEGABYTE = 1024 * 1024
 
 
@@ -41,4 +42,4 @@ def wrap(
 
 def is_private(path: str) -> bool:
     """Everything that answers data; some of its reads start work, so other sites may not."""
-    return path.startswith(API_ROOT)
+    return path.startswith(API_ROOT) or path == TOOLS_PATH

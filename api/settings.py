@@ -35,6 +35,8 @@ class ApiSettings(Settings):
     posts_ttl: int = Field(600, ge=0, description="seconds an observed page of posts serves")
     video_ttl: int = Field(1800, ge=0, description="seconds observed counts of a video serve")
     negative_ttl: int = Field(60, ge=0, description="seconds nobody asks again for what is unknown")
+    mcp_http: bool = Field(False, description="serve the tools for assistants at /mcp")
+    mcp_may_start_jobs: bool = Field(False, description="let assistants start scans")
     stop_grace_s: int = Field(5, ge=0, description="how long running requests may end on a stop")
 
     @field_validator("allowed_hosts", mode="before")

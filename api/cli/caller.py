@@ -76,12 +76,13 @@ def show[Data](
 async def _ask[Found](question: Question[Found], api: str | None) -> Found:
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
 
-    async with _client(ApiSettings(), api) as client:
+    async with open_client(ApiSettings(), api) as client:
         return await question(client)
 
 
 @asynccontextmanager
-async def _client(settings: "ApiSettings", api: str | None) -> AsyncIterator[AsyncClient]:
+async def open_client(settings: "ApiSettings", api: str | None) -> AsyncIterator[AsyncClient]:
+    """A client of the service at `api`, of the one that runs here, or of none: see above."""
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
     here = f"{HERE}:{settings.api_port}"

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from api.cli import (
+    assistant,
     demo,
     describing,
     doctor,
@@ -87,6 +88,7 @@ app.command("up", rich_help_panel=RUNNING)(up.up)
 app.command("serve", rich_help_panel=RUNNING)(services.serve)
 app.command("worker", rich_help_panel=RUNNING)(services.worker)
 app.command("sandbox", rich_help_panel=RUNNING)(services.sandbox)
+app.command("mcp", rich_help_panel=RUNNING)(assistant.mcp)
 app.command("openapi", rich_help_panel=RUNNING)(describing.openapi)
 app.command("doctor", rich_help_panel=KEEPING)(doctor.doctor)
 app.command("replay", rich_help_panel=KEEPING)(replay.replay)

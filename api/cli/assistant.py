@@ -1,0 +1,36 @@
+"""`sametrack mcp`: the tools for an assistant that starts this command and talks over its pipes.
+
+stdout belongs to the protocol; nothing else may be written there.
+"""
+
+from typing import Annotated
+
+import anyio
+import typer
+
+from api.cli.caller import Api, open_client
+
+_MayStart = Annotated[
+    bool | None,
+    typer.Option(
+        "--may-start-jobs/--read-only",
+        help="Let the assistant start scans. Default: MCP_MAY_START_JOBS.",
+        show_default=False,
+    ),
+]
+
+
+def mcp(*, may_start_jobs: _MayStart = None, api: Api = None) -> None:
+    """Serve the tools of the Model Context Protocol over stdin and stdout."""
+    anyio.run(_serve, may_start_jobs, api)
+
+
+async def _serve(may_start_jobs: bool | None, api: str | None) -> None:
+
+    from api.mcp.tools import build_server  # noqa: PLC0415 -- a second of imports
+    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+    settings = ApiSettings()
+    may = settings.mcp_may_start_jobs if may_start_jobs is None else may_start_jobs
+    async with open_client(settings, api) as client:
+        await build_server(client, may_start_jobs=may).run_stdio_async()

@@ -1,0 +1,54 @@
+"""What every tool says beside its data: how much of the platform it can have seen. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+NEVER_EVERYTHING = (
+    "Public pages only, as a guest sees them; never a full enumeration of the platform. "
+    "null means not shown, never zero."
+)
+_TOLD = (
+    "coverage_complete",
+    "count_satisfied",
+    "count_note_zh",
+    "confirmed_count",
+    "returned_count",
+    "statistics_complete",
+    "has_more",
+    "platform_has_more",
+    "public_first_screen_count",
+    "public_observed_union_count",
+    "observation_history",
+    "observed_at",
+    "data_provider",
+    "is_demo_data",
+    "not_collected_count",
+    "coverage",
+)
+
+
+def coverage_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the answer itself says of its reach, in one place, with what always holds."""
+    told = {name: data[name] for name in _TOLD if name in data}
+    if "filter_list" in data:
+        told["not_read"] = [
+            {"aweme_id": one["aweme_id"], "reason": one["reason"]} for one in data["filter_list"]
+        ]
+    return {**told, "coverage_complete": False, "note": NEVER_EVERYTHING}
+
+
+def shorter(result: Mapping[str, Any], *, top: int) -> dict[str, Any]:
+    """The result of a scan without what an assistant never needs: at most `top` of each list."""
+    kept = {name: value for name, value in result.items() if name != "aweme_list"}
+    videos: Sequence[Any] = result.get("aweme_list", [])
+    kept["aweme_list"] = list(videos[:top])
+    for name in ("search_related", "variants"):
+        if kept.get(name):
+            kept[name] = {**kept[name], "aweme_list": kept[name]["aweme_list"][:top]}
+    if kept.get("account_summary"):
+        accounts = [
+            {name: value for name, value in account.items() if name != "video_previews"}
+            for account in kept["account_summary"]["accounts"][:top]
+        ]
+        kept["account_summary"] = {**kept["account_summary"], "accounts": accounts}
+    return kept

@@ -1,0 +1,55 @@
+"""The tools at `/mcp` of the running service: streamable HTTP, behind the service's own door.
+
+The tools ask the whole service, door included, inside this process. Sessions are not kept: each
+request stands for itself, so any number of processes can serve them.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+from fastapi import FastAPI
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.client import AsyncClient, Connection
+from api.layers import TOOLS_PATH
+from api.mcp.tools import build_server
+
+HERE = "http://127.0.0.1"
+
+
+class Inside:
+    """The finished service, which is there only after the tools were mounted into it."""
+
+    def __init__(self) -> None:
+        self.app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert self.app is not None, "requests come after the service is built"
+        await self.app(scope, receive, send)
+
+
+def mount_tools(app: FastAPI, *, token: str | None, may_start_jobs: bool) -> Inside:
+    """Add the route and what must run beside it; set `.app` of what is returned."""
+    inside = Inside()
+    transport: Any = httpx2.ASGITransport(inside, raise_app_exceptions=False)
+    client = AsyncClient(Connection(base_url=HERE, token=token), transport=transport)
+    server = build_server(client, may_start_jobs=may_start_jobs)
+    tools = server.streamable_http_app(
+        streamable_http_path=TOOLS_PATH,
+        json_response=True,
+        stateless_http=True,
+        # hosts and origins are judged by the door, for every path alike
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    app.router.routes.extend(tools.routes)
+
+    @asynccontextmanager
+    async def running(_app: FastAPI) -> AsyncIterator[None]:
+        async with client, server.session_manager.run():
+            yield
+
+    app.router.lifespan_context = running
+    return inside
