@@ -56,6 +56,13 @@ class HostRows:
             return None
         return datetime.fromtimestamp(moment, UTC)
 
+    def spent_today(self) -> dict[str, int]:
+        """Requests of today (UTC) per host; hosts that were not asked today are absent."""
+        today = full_bucket(self._database.now(), burst=1).day
+        query = select(HOSTS.c.host, HOSTS.c.spent).where(HOSTS.c.day == today, HOSTS.c.spent > 0)
+        with self._database.reading() as connection:
+            return {row.host: row.spent for row in connection.execute(query.order_by(HOSTS.c.host))}
+
     def _ensure(self, connection: Connection, host: str, bucket: Bucket) -> None:
         values = {"host": host, **_columns(bucket)}
         connection.execute(self._database.insert(HOSTS).values(values).on_conflict_do_nothing())

@@ -1,0 +1,1 @@
+"""Tables to take along: which tables an answer holds, and files made of them."""

@@ -1,0 +1,79 @@
+"""Our own reads for people at the console: compared pairs, points over time, room and budget."""
+
+from typing import Literal
+
+from api.schemas.shape import Count, Id, MaybeCount, Moment, Shape
+from api.schemas.video import Evidence
+
+
+class ComparisonList(Shape):
+    """Every pair that a job compared, the rejected ones too."""
+
+    job_id: str
+    comparisons: list[Evidence]
+    returned_count: Count
+    is_demo_data: bool
+
+
+class SeriesPoint(Shape):
+    """What was known at one moment. Which counts there are depends on the kind."""
+
+    observed_at: Moment
+    surface: str | None
+    digg_count: MaybeCount = None
+    comment_count: MaybeCount = None
+    collect_count: MaybeCount = None
+    share_count: MaybeCount = None
+    follower_count: MaybeCount = None
+    total_favorited: MaybeCount = None
+    aweme_count: MaybeCount = None
+    following_count: MaybeCount = None
+    work_count: MaybeCount = None
+    is_exact: bool
+    ranges: dict[str, list[int]] | None
+
+
+class Series(Shape):
+    """Everything observed of one entity, oldest first."""
+
+    kind: Literal["video", "track", "account"]
+    id: Id | str
+    name: str | None
+    measures: list[str]
+    points: list[SeriesPoint]
+    returned_count: Count
+    is_demo_data: bool
+
+
+class StoragePart(Shape):
+    """One store."""
+
+    name: str
+    bytes: Count
+    files: Count
+
+
+class HostBudget(Shape):
+    """Requests of today to one host."""
+
+    host: str
+    used: Count
+    left: Count
+
+
+class Budget(Shape):
+    """The daily budget of each host; `used` is that of the most asked one."""
+
+    limit: Count
+    used: Count
+    hosts: list[HostBudget]
+
+
+class Storage(Shape):
+    """Room taken and left in bytes, requests of today (UTC)."""
+
+    parts: list[StoragePart]
+    total_bytes: Count
+    free_bytes: Count
+    budget: Budget
+    is_demo_data: bool
