@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -42,10 +43,17 @@ _MISTAKES = (
 
 
 class Engine:
-    """Answers SQL over one lake. Thread-safe; one per process is enough."""
+    """Answers SQL over one lake. Thread-safe; one per process is enough.
 
-    def __init__(self, lake: Lake, *, memory_limit: str = MEMORY_LIMIT) -> None:
+    `as_of`: only rows committed until then exist, in every table; the answers to a question that
+    names an order are then the same whenever it is asked (`warehouse.as_of`).
+    """
+
+    def __init__(
+        self, lake: Lake, *, memory_limit: str = MEMORY_LIMIT, as_of: datetime | None = None
+    ) -> None:
         self.lake = lake
+        self.as_of = as_of
         self._listing = threading.Lock()
         self._listed_at = float("-inf")
         self._versions: dict[str, int] = {}
@@ -121,7 +129,7 @@ class Engine:
             self._datasets = {**self._datasets, table.name: self.lake.dataset(table.name)}
             source = f"from {_alias(table.name)}"
         with query_errors(), self._cursor() as cursor:
-            cursor.execute(_view(table, source))
+            cursor.execute(_view(table, source, self.as_of))
         self._versions[table.name] = listing.version
 
 
@@ -155,7 +163,7 @@ def _connect(lake: Lake, memory_limit: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _view(table: Table, source: str | None) -> str:
+def _view(table: Table, source: str | None, as_of: datetime | None) -> str:
     """A view of `source` below a typed empty relation.
 
     That relation gives the columns of a table without files, and those that no file has yet.
@@ -163,7 +171,10 @@ def _view(table: Table, source: str | None) -> str:
     layer, noun = table.name.split(".")
     head = f"create or replace view {_name(layer)}.{_name(noun)} as"
     nothing = f"(select {_typed_nulls(table)} where false)"
-    return f"{head} {nothing}" if source is None else f"{head} {nothing} union all by name {source}"
+    if source is None:
+        return f"{head} {nothing}"
+    until = "" if as_of is None else f" where committed_at <= timestamptz '{as_of.isoformat()}'"
+    return f"{head} {nothing} union all by name ({source}{until})"
 
 
 def _scan(listing: Listing) -> str | None:
