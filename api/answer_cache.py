@@ -7,16 +7,17 @@ since (`changes.py`), jobs that are polled (`job_answers.py`), tokens (checked b
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.changes import Changes, Mark
 from api.envelope import Call, Told, Wish, call_of, tell_again, to_told
+from api.guard import STRICT
 from pipelines.captures.batch import entity_of
 
-KEPT_AT_MOST_S = 600.0
+KEPT_AT_MOST = timedelta(minutes=10)
 """No answer is older than this, whatever changes without being captured."""
 _OVERHEAD_BYTES = 1_000
 
@@ -41,12 +42,12 @@ def keep(
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """One answer: what is told, from which tick of the changes on, until when (unix seconds)."""
+    """One answer: what is told, from which tick of the changes on, and until when."""
 
     told: Told
     entities: frozenset[str]
     tick: int
-    until: float
+    until: datetime
     size: int
 
 
@@ -89,7 +90,7 @@ class AnswerCache:
             self._keep(key, told, call.wish, call, since)
 
     async def _holds(self, key: Key, kept: _Kept, call: Call) -> bool:
-        if call.moment.timestamp() >= kept.until:
+        if call.moment >= kept.until:
             self._drop(key)
             return False
         if self._changes is None or not kept.entities:
@@ -101,8 +102,11 @@ class AnswerCache:
         return False
 
     def _keep(self, key: Key, told: Told, wish: Wish, call: Call, since: Mark) -> None:
-        latest = call.moment.timestamp() + KEPT_AT_MOST_S
-        until = latest if wish.until is None else min(latest, wish.until.timestamp())
+        latest = call.moment + KEPT_AT_MOST
+        until = latest if wish.until is None else min(latest, wish.until)
+        named = {name for name, _ in told.headers}
+        strict = [header for header in STRICT if header[0] not in named]  # once, not each time
+        told = replace(told, headers=(*told.headers, *strict))
         kept = _Kept(told, wish.entities, since.tick, until, len(told.tail) + _OVERHEAD_BYTES)
         if self._may_keep(kept, call, since):
             self._drop(key)

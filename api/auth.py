@@ -1,8 +1,8 @@
 """The optional token: read from the request, compared in constant time, never kept or told."""
 
-import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from hashlib import sha256
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,15 +17,19 @@ class TokenCheck:
     """Knows the configured token only as its digest."""
 
     def __init__(self, token: str) -> None:
-        self._digest = _digest(token.encode())
+        self._digest = sha256(token.encode()).digest()
 
     def accepts(self, headers: RawHeaders) -> bool:
         """True when a bearer token or `x-api-key` is the configured one.
 
         Digests are compared, so that neither content nor length of the token shows in the time.
         """
-        found = [hmac.compare_digest(_digest(token), self._digest) for token in _tokens(headers)]
-        return any(found)
+        is_accepted = False
+        for name, value in headers:
+            token = _token(name, value)
+            if token is not None:
+                is_accepted |= hmac.compare_digest(sha256(token).digest(), self._digest)
+        return is_accepted
 
 
 class TokenDoor:
@@ -53,16 +57,11 @@ class TokenDoor:
         await self._reject(scope, error)(scope, receive, send)
 
 
-def _digest(token: bytes) -> bytes:
-    return hashlib.sha256(token).digest()
-
-
-def _tokens(headers: RawHeaders) -> Iterator[bytes]:
+def _token(name: bytes, value: bytes) -> bytes | None:
     """Header bytes as sent: a token may hold any UTF-8."""
-    for name, value in headers:
-        if name == b"x-api-key":
-            yield value.strip()
-        elif name == b"authorization":
-            scheme, _, token = value.partition(b" ")
-            if scheme.lower() == b"bearer":
-                yield token.strip()
+    if name == b"x-api-key":
+        return value.strip()
+    if name == b"authorization":
+        scheme, _, token = value.partition(b" ")
+        return token.strip() if scheme.lower() == b"bearer" else None
+    return None

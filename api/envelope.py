@@ -5,7 +5,7 @@ Built here and nowhere else. What goes into `data` is the routes' business.
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -136,9 +136,7 @@ async def tell_again(scope: Scope, told: Told, send: Send) -> None:
     """What `read` answered, to another request: its own id and time, 304 where it knows `data`."""
     call = call_of(scope)
     call.route = told.route
-    if any(name == b"if-none-match" for name, _ in scope["headers"]) and told.tag in _tags_known(
-        scope
-    ):
+    if told.tag in _tags_known(scope):
         status, body = NOT_MODIFIED, b""
         headers = [header for header in told.headers if header[0] in _FRESH]
     else:
@@ -214,6 +212,9 @@ def _docs(scope: Scope) -> str:
     return f"{DOCS_PATH}#/{tags[0]}/{unique_id}" if unique_id and tags else DOCS_PATH
 
 
-def _tags_known(scope: Scope) -> set[str]:
-    values = [value.decode("latin-1") for key, value in scope["headers"] if key == b"if-none-match"]
-    return {tag.strip() for value in values for tag in value.split(",")}
+def _tags_known(scope: Scope) -> Collection[str]:
+    tags: list[str] = []
+    for name, value in scope["headers"]:
+        if name == b"if-none-match":
+            tags += [tag.strip() for tag in value.decode("latin-1").split(",")]
+    return tags

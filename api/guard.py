@@ -29,6 +29,7 @@ STRICT_HEADERS = {
     "Cache-Control": "no-store",
 }
 STRICT = tuple((name.lower().encode(), value.encode()) for name, value in STRICT_HEADERS.items())
+STRICT_NAMES = frozenset(name for name, _ in STRICT)
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
 _CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site"})
 _KNOWN_HOSTS_MOST = 64

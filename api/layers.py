@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 from api.answer_cache import AnswerCache
 from api.auth import TokenCheck, TokenDoor
 from api.changes import Changes
-from api.context import RequestContext
+from api.context import Note, RequestContext
 from api.envelope import failure
 from api.guard import BodyLimit, Guard
 from api.settings import ApiSettings
@@ -29,15 +29,25 @@ def wrap(
     settings: ApiSettings,
     clock: Callable[[], datetime],
     changes: Changes | None = None,
+    note: Note | None = None,
 ) -> ASGIApp:
-    """The door around the routes. `changes` None: nothing is kept that a capture could end."""
+    """The door around the routes.
+
+    Args:
+        app: The routes.
+        settings: Of the front door.
+        clock: Now, in UTC.
+        changes: None: nothing is kept that a capture could end.
+        note: Writes the log line of a request.
+    """
     app = BodyLimit(app, limit=settings.body_limit_bytes, reject=failure)
     app = AnswerCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
     if settings.own_api_token is not None:
         check = TokenCheck(settings.own_api_token.get_secret_value())
         app = TokenDoor(app, check=check, reject=failure, is_private=is_private)
     app = Guard(app, allowed_hosts=settings.served_hosts, reject=failure, is_private=is_private)
-    return RequestContext(app, time_zone=ZoneInfo(settings.time_zone), clock=clock)
+    zone = ZoneInfo(settings.time_zone)
+    return RequestContext(app, time_zone=zone, clock=clock, note=note)
 
 
 def is_private(path: str) -> bool:

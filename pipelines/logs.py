@@ -2,23 +2,110 @@
 
 import logging
 import sys
-from typing import Any
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, BinaryIO
 
+import orjson
 import structlog
 
+WRITE_EVERY_S = 0.05
 
-def configure_logging(*, quiet: bool = False) -> None:
-    """Hostile text stays inside its quotes; nothing secret is ever bound. `quiet`: say nothing."""
+
+def configure_logging(*, quiet: bool = False, into: Any = None) -> None:
+    """Hostile text stays inside its quotes; nothing secret is ever bound.
+
+    Args:
+        quiet: Say nothing.
+        into: Takes the lines instead of stderr: `write` and `flush`, as a binary file has them.
+    """
     processors: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _add_time,
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(),
+        structlog.processors.JSONRenderer(serializer=orjson.dumps),
     ]
     least = logging.CRITICAL if quiet else logging.INFO
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(least),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.BytesLoggerFactory(into or sys.stderr.buffer),
     )
+
+
+class LateLines:
+    """Takes log lines at once and writes them a moment later, in order, from a thread of its own:
+    who serves requests waits for no disk and no terminal. `close` writes what is left.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._lines: deque[bytes] = deque()
+        self._news = threading.Event()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
+        self._thread.start()
+
+    def write(self, line: bytes) -> int:
+        """Take a line."""
+        self._lines.append(line)
+        if not self._news.is_set():
+            self._news.set()
+        return len(line)
+
+    def note(self, line: dict[str, object]) -> None:
+        """Take a line of the level `info`, without the common logger's rounds."""
+        self.write(orjson.dumps(_add_time(None, "info", {**line, "level": "info"})) + b"\n")
+
+    def flush(self) -> None:
+        """Nothing: the thread does it soon."""
+
+    def close(self) -> None:
+        """Write everything taken until now, and end."""
+        self._is_over.set()
+        self._news.set()
+        self._thread.join()
+        self._write()
+
+    def _run(self) -> None:
+        while not self._is_over.is_set():
+            self._news.wait()
+            self._is_over.wait(WRITE_EVERY_S)  # what comes meanwhile is written with it
+            self._news.clear()
+            self._write()
+
+    def _write(self) -> None:
+        lines = [self._lines.popleft() for _ in range(len(self._lines))]
+        if lines:
+            self._stream.write(b"".join(lines))
+            self._stream.flush()
+
+
+@contextmanager
+def logging_later() -> Iterator[LateLines]:
+    """Log through `LateLines` inside this block; no line is lost at its end, however it ends."""
+    lines = LateLines(sys.stderr.buffer)
+    configure_logging(into=lines)
+    try:
+        yield lines
+    finally:
+        configure_logging()
+        lines.close()
+
+
+def _add_time(_logger: object, _method: str, event: Any) -> Any:
+    now = time.time()
+    second = int(now)
+    event["timestamp"] = f"{_to_the_second(second)}.{int((now - second) * 1_000_000):06}Z"
+    return event
+
+
+@lru_cache(maxsize=4)
+def _to_the_second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.audio import measure_audio
+from tests.bench.cached_reads import measure_cached_reads
 from tests.bench.large import measure_ranking
 from tests.bench.parsers import measure_parsers
 from tests.bench.polls import measure_polls
@@ -43,6 +44,7 @@ def main() -> None:
             *measure_audio(),
             *measure_parsers(),
             *measure_ranking(),
+            *measure_cached_reads(),
             *_scans(Path(folder) / "stage", cache, options),
             *measure_polls(Path(folder) / "polls", cache),
         ):
