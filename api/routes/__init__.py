@@ -13,6 +13,7 @@ from api.routes import (
     music,
     reference,
     search,
+    taking,
     videos,
 )
 
@@ -33,6 +34,8 @@ ROUTERS = (
     annotations.router,
     doctor.router,
     reference.extensions,
+    taking.router,
+    taking.exporting,
     health.router,
     reference.router,
     console.router,

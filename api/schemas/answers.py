@@ -3,6 +3,7 @@
 from typing import Any
 
 from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
+from api.export.files import MEDIA_TYPES
 from api.schemas.chart import ChartHistory
 from api.schemas.doctor import DoctorReport
 from api.schemas.evidence import AnnotationList, ComparisonDocument
@@ -10,6 +11,7 @@ from api.schemas.many_videos import ManyVideos
 from api.schemas.reference import Reference
 from api.schemas.result import Batch, DiscoveryAnswer, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
+from api.schemas.taking import ComparisonList, Series, Storage
 
 type Answers = dict[int | str, dict[str, Any]]
 
@@ -172,5 +174,36 @@ CHART_ANSWERS: Answers = {
     **_UNCHANGED,
     **failures(*BAD_PARAMETERS, "invalid_date_range", *NO_READ, "chart_unavailable", *UPSTREAM),
 }
+COMPARISONS_ANSWERS: Answers = {
+    OK: _good(Envelope[ComparisonList], "Every compared pair", "ETag"),
+    **_UNCHANGED,
+    **failures("unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"),
+}
+SERIES_ANSWERS: Answers = {
+    OK: _good(Envelope[Series], "Points over time, oldest first", "ETag"),
+    **_UNCHANGED,
+    **failures(
+        "invalid_parameter", "unknown_parameter", "profile_not_chosen", "warehouse_unavailable"
+    ),
+}
+STORAGE_ANSWERS: Answers = {
+    OK: _good(Envelope[Storage], "Room and budget now", "ETag"),
+    **_UNCHANGED,
+    **failures("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
+}
+EXPORT_ANSWERS: Answers = {
+    OK: {
+        "description": "The file; `Content-Disposition` names it",
+        "headers": headers(),
+        "content": {
+            media_type.partition(";")[0]: {"schema": {"type": "string"}}
+            for media_type in MEDIA_TYPES.values()
+        },
+    },
+    **failures(
+        *BAD_PARAMETERS, "job_not_found", "not_found", "invalid_date_range", *NO_READ,
+        "chart_unavailable", *UPSTREAM,
+    ),
+}  # fmt: skip
 PROTECTED_ANSWERS: Answers = failures("platform_verification_required", "body_too_large")
 LATER_ANSWERS: Answers = failures("provider_unsupported", "body_too_large")
