@@ -1,0 +1,83 @@
+"""A table that is about to become a file: columns with their kinds, rows of plain values.
+
+Here: the shape, and how a result of the engine takes it. Not here: files (`files`).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+import pyarrow as pa
+
+type Kind = Literal["text", "whole", "real", "flag", "time", "date", "texts"]
+type Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; `meaning` and `unit` stand in dictionaries."""
+
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns. Times are aware `datetime`s, unknown values None."""
+
+    name: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+
+
+def to_table(name: str, found: pa.Table) -> Table:
+    """A result of the engine as a table."""
+    return Table(name, columns_of(found.schema), tuple(rows_of(found.to_batches())))
+
+
+def columns_of(schema: pa.Schema) -> tuple[Column, ...]:
+    """Columns under names that differ: `n`, `n_2`."""
+    names: list[str] = []
+    for name in schema.names:
+        taken = sum(one == name for one in schema.names[: len(names)])
+        names.append(f"{name}_{taken + 1}" if taken else name)
+    return tuple(Column(name, _kind(field.type)) for name, field in zip(names, schema, strict=True))
+
+
+def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    """Rows of plain values, batch by batch."""
+    for batch in batches:
+        columns = [[_plain(value) for value in column.to_pylist()] for column in batch.columns]
+        yield from zip(*columns, strict=True)
+
+
+def _kind(type_: pa.DataType) -> Kind:
+    found: Kind = next((kind for fits, kind in _KINDS if fits(type_)), "text")
+    if pa.types.is_decimal(type_) and type_.scale == 0:
+        return "whole"  # what a sum of whole numbers is
+    return found
+
+
+_KINDS: tuple[tuple[Any, Kind], ...] = (
+    (pa.types.is_boolean, "flag"),
+    (pa.types.is_integer, "whole"),
+    (pa.types.is_floating, "real"),
+    (pa.types.is_decimal, "real"),
+    (pa.types.is_timestamp, "time"),
+    (pa.types.is_date, "date"),
+    (lambda type_: pa.types.is_list(type_) and _is_text(type_.value_type), "texts"),
+)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+
+
+def _plain(value: Any) -> Any:
+    """As it is, but for what no kind of file has: exact decimals, bytes, nested values."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return value
