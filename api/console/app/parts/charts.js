@@ -5,7 +5,7 @@ import { t } from "../i18n.js";
 import { compact, count, day, moment } from "../format.js";
 
 const WIDTH = 760;
-const PAD = { left: 52, right: 16, top: 12, bottom: 26 };
+const PAD = { left: 58, right: 16, top: 12, bottom: 26 };
 
 export function Bars({ items, label }) {
   const most = Math.max(1, ...items.map((item) => item.value ?? 0));
@@ -30,7 +30,7 @@ function pieces(points, gapMs) {
   const found = [];
   let last = null;
   for (const point of points) {
-    if (point.value === null || point.value === undefined) { last = null; continue; }
+    if (point.value === null || point.value === undefined) continue; // that look showed other counts
     if (last === null || point.at - last.at > gapMs) found.push([]);
     found.at(-1).push(point);
     last = point;
@@ -62,8 +62,8 @@ export function TimeLines({ series, label, height = 240 }) {
     setNear(times.reduce((best, one) => (Math.abs(one - at) < Math.abs(best - at) ? one : best), times[0]));
   };
   return html`<div class="stack tight"><svg class="chart" viewBox=${`0 0 ${WIDTH} ${height}`} role="img" aria-label=${label} onPointerMove=${move} onPointerLeave=${() => setNear(null)}>
-    ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${WIDTH - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${compact(value)}</text></g>`)}
-    ${[from, (from + to) / 2, to].map((at, place) => html`<text key=${at} x=${x(at)} y=${height - 6} text-anchor=${["start", "middle", "end"][place]}>${day(at / 1000)}</text>`)}
+    ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${WIDTH - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${high - low < 2000 ? count(Math.round(value)) : compact(value)}</text></g>`)}
+    ${[from, (from + to) / 2, to].map((at, place) => html`<text key=${at} x=${x(at)} y=${height - 6} text-anchor=${["start", "middle", "end"][place]}>${to - from < 2 * 864e5 ? moment(at / 1000) : day(at / 1000)}</text>`)}
     ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} />`)}
     ${near !== null && html`<line x1=${x(near)} x2=${x(near)} y1=${PAD.top} y2=${height - PAD.bottom} stroke="currentColor" stroke-opacity="0.35" />`}
   </svg>
@@ -92,6 +92,8 @@ function padded(low, high) {
 
 export const COLORS = ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)", "var(--c8)"];
 
+const MAIN_SONGS = 8; // as many as there are colours; the others are drawn faintly behind them
+
 // Ranks over time. songs: [{key, name, color, ranks: [rank or null per issue]}].
 export function Bump({ songs, labels, depth, label, chosen, onChoose }) {
   const step = Math.max(34, Math.min(90, 900 / Math.max(1, labels.length)));
@@ -101,13 +103,15 @@ export function Bump({ songs, labels, depth, label, chosen, onChoose }) {
   const x = (at) => left + at * step;
   const y = (rank) => 16 + (rank - 1) * 22;
   const every = Math.ceil(86 / step);
+  const isMain = (song) => (chosen ? chosen === song.key : songs.indexOf(song) < MAIN_SONGS);
+  const inkOf = (song) => (isMain(song) ? song.color : "var(--edge)");
   return html`<div class="chart-scroll" tabindex="0" role="region" aria-label=${label}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} style=${{ minWidth: `${Math.min(width, 2400)}px`, maxWidth: `${width * 1.4}px` }} role="img" aria-label=${label}>
     ${Array.from({ length: depth }, (_, at) => html`<text key=${at} x=${left - 14} y=${y(at + 1) + 4} text-anchor="end">${at + 1}</text>`)}
     ${labels.map((name, at) => at % every === 0 && html`<text key=${at} x=${x(at)} y=${height - 12} text-anchor=${at === 0 ? "start" : "middle"}>${name}</text>`)}
-    ${songs.map((song) => html`<g key=${song.key} opacity=${chosen && chosen !== song.key ? 0.16 : 1} onPointerEnter=${() => onChoose?.(song.key)} onPointerLeave=${() => onChoose?.(null)}>
-      ${runs(song.ranks).map((run) => html`<polyline key=${run[0][0]} points=${run.map(([at, rank]) => `${x(at)},${y(rank)}`).join(" ")} fill="none" stroke=${song.color} stroke-width="2.5" stroke-linejoin="round" />`)}
-      ${song.ranks.map((rank, at) => rank !== null && html`<circle key=${at} cx=${x(at)} cy=${y(rank)} r="4" fill=${song.color}><title>${`${song.name}: ${rank}`}</title></circle>`)}
-      ${song.ranks.at(-1) !== null && html`<text class="label" x=${x(labels.length - 1) + 10} y=${y(song.ranks.at(-1)) + 4}>${song.name.slice(0, 24)}</text>`}</g>`)}
+    ${[...songs].sort((a, b) => isMain(a) - isMain(b)).map((song) => html`<g key=${song.key} opacity=${isMain(song) ? 1 : 0.3} onPointerEnter=${() => onChoose?.(song.key)} onPointerLeave=${() => onChoose?.(null)}>
+      ${runs(song.ranks).map((run) => html`<polyline key=${run[0][0]} points=${run.map(([at, rank]) => `${x(at)},${y(rank)}`).join(" ")} fill="none" stroke=${inkOf(song)} stroke-width=${isMain(song) ? 2.5 : 1} stroke-linejoin="round" />`)}
+      ${song.ranks.map((rank, at) => rank !== null && html`<circle key=${at} cx=${x(at)} cy=${y(rank)} r=${isMain(song) ? 4 : 2.5} fill=${inkOf(song)}><title>${`${song.name}: ${rank}`}</title></circle>`)}
+      ${isMain(song) && song.ranks.at(-1) !== null && html`<text class="label" x=${x(labels.length - 1) + 10} y=${y(song.ranks.at(-1)) + 4}>${song.name.slice(0, 24)}</text>`}</g>`)}
   </svg></div>`;
 }
 

@@ -42,6 +42,21 @@ export function place(result) {
   return { musics, isCut: works.length === MOST_WORKS };
 }
 
+// Names of music ids beside their dots; one that would lie over another is left out.
+export function labelsOf(musics) {
+  const kept = [];
+  for (const music of musics.filter((one) => !one.isInput)) {
+    const isLeft = music.x < MIDDLE;
+    const text = visible(music.title).slice(0, 16);
+    const wide = [...text].reduce((sum, sign) => sum + (sign.charCodeAt(0) > 0x2e80 ? 11 : 6), 0);
+    const x = music.x + (isLeft ? -14 : 14);
+    const label = { id: music.id, text, x, y: music.y + 4, anchor: isLeft ? "end" : "start", from: isLeft ? x - wide : x, to: isLeft ? x : x + wide };
+    const isFree = kept.every((one) => Math.abs(one.y - label.y) > 13 || one.to < label.from || label.to < one.from);
+    if (isFree) kept.push(label);
+  }
+  return kept;
+}
+
 export function Graph({ result, linkOf }) {
   const { musics, isCut } = useMemo(() => place(result), [result]);
   const [told, setTold] = useState(null);
@@ -53,7 +68,7 @@ export function Graph({ result, linkOf }) {
       ${music.works.map((work) => html`<a key=${work.video.aweme_id} href=${linkOf(work.video) ?? undefined} aria-label=${describe(work.video)} onFocus=${() => setTold(work.video)} onPointerEnter=${() => setTold(work.video)}><circle class="node" cx=${work.x} cy=${work.y} r=${work.r} fill=${music.color} fill-opacity=${work.video.link_type === "variant" ? 0.35 : 0.85} stroke=${music.color} /></a>`)}
       ${!music.isInput && html`<circle cx=${music.x} cy=${music.y} r="9" fill="var(--card)" stroke=${music.color} stroke-width="4"><title>${visible(music.title)}</title></circle>`}</g>`)}
     <circle cx=${MIDDLE} cy=${MIDDLE} r="20" fill="var(--accent)" /><text x=${MIDDLE} y=${MIDDLE + 38} text-anchor="middle">${visible(result.music?.title ?? result.music_id).slice(0, 40)}</text>
-    ${musics.filter((music) => !music.isInput).slice(0, 14).map((music) => html`<text key=${`t${music.id}`} x=${music.x} y=${music.y - 14} text-anchor="middle">${visible(music.title).slice(0, 18)}</text>`)}
+    ${labelsOf(musics).map((label) => html`<text key=${`t${label.id}`} x=${label.x} y=${label.y} text-anchor=${label.anchor}>${label.text}</text>`)}
   </svg>
   <figcaption class="small soft">${told ? describe(told) : t("graph.help")}${isCut ? ` ${t("graph.cut", { most: MOST_WORKS })}` : ""}</figcaption></figure>`;
 }

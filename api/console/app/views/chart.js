@@ -24,7 +24,8 @@ export function linesOf(snapshots) {
   }));
   return [...songs.values()].sort((a, b) => best(a) - best(b)).map((song, at) => ({ ...song, color: COLORS[at % COLORS.length] }));
 }
-const best = (song) => Math.min(...song.ranks.filter((rank) => rank !== null)) - song.ranks.filter((rank) => rank !== null).length / 1000;
+// Long and high: the sum of how far above the last place a song stood in each issue.
+const best = (song) => -song.ranks.reduce((sum, rank) => sum + (rank === null ? 0 : DEPTH + 1 - rank), 0);
 
 export function ChartView({ query }) {
   const [start, setStart] = useState(query.start ?? daysAgo(90));

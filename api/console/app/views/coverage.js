@@ -6,6 +6,7 @@ import { say, t } from "../i18n.js";
 import { Badge, Card } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { Take } from "../parts/take.js";
+import { orchestratorPage } from "./operator.js";
 
 const ENDS = new Set(["completed", "exhausted", "no_more"]);
 
@@ -20,15 +21,15 @@ export function Coverage({ job }) {
       <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
     <div class="row apart"><h3>${t("coverage.sources")}</h3><${Take} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>
     <${PlainTable} rows=${coverage.sources} keyOf=${(row, at) => `${row.surface}${at}`} caption=${t("coverage.sources")} columns=${[
-      { key: "surface", label: t("col.source"), render: (row) => say("surface", row.surface) },
+      { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => say("surface", row.surface) },
       { key: "requests", label: t("fig.requests"), num: true, render: (row) => count(row.requests) },
       { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
       { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
-      { key: "stop", label: t("col.stop"), render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${say("stop", row.stop_reason)}</span></span>` }]} />
+      { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${say("stop", row.stop_reason)}</span></span>` }]} />
     <p class="small">${coverage.not_reached.length ? t("coverage.not_reached", { number: count(coverage.not_reached.length) }) : t("coverage.all_reached")}</p>
     ${history && html`<${Card} title=${t("coverage.history")}><p>${t("coverage.history_sentence", { runs: count(history.run_count), all: count(history.cumulative_confirmed_count), fresh: count(history.new_confirmed_count), first: moment(history.first_run_at) })}</p>
       ${discovery.rounds?.length > 0 && html`<ul class="list small">${discovery.rounds.map((round) => html`<li key=${round.round}>${t("coverage.round", { at: round.round, number: count(round.new_confirmed_count), ids: count(round.music_ids.length) })}</li>`)}</ul>`}<//>`}
-    <${Card} title=${t("coverage.method")}><dl class="pairs"><dt>${t("coverage.algorithm")}</dt><dd class="mono">${job.result.algorithm}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${job.result.data_provider}</dd><dt>${t("coverage.made")}</dt><dd>${moment(job.result.created_at)}</dd>
+    <${Card} title=${t("coverage.method")}><p class="small"><a href=${orchestratorPage(`runs/${job.job_id}`)} target="_blank" rel="noopener noreferrer">${t("operator.run")}</a></p><dl class="pairs"><dt>${t("coverage.algorithm")}</dt><dd class="mono">${job.result.algorithm}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${job.result.data_provider}</dd><dt>${t("coverage.made")}</dt><dd>${moment(job.result.created_at)}</dd>
       ${Object.entries(job.parameters).map(([name, value]) => html`<dt key=${name} class="mono">${name}</dt><dd class="mono">${JSON.stringify(value)}</dd>`)}</dl><//>`;
 }

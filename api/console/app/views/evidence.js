@@ -64,7 +64,7 @@ function Picture({ pair }) {
     return () => { isGone = true; if (made) URL.revokeObjectURL(made); };
   }, [place]);
   if (!place) return html`<${Card} title=${t("evidence.picture")}><p class="soft">${t("evidence.no_picture")}</p><//>`;
-  return html`<${Card} title=${t("evidence.picture")}><${Fault} error=${state.error} />${state.made ? html`<img class="picture" src=${state.made} alt=${t("evidence.picture_alt")} />` : !state.error && html`<${Loading} />`}<p class="small soft">${t("evidence.picture_note")}</p><//>`;
+  return html`<${Card} title=${t("evidence.picture")}><${Fault} error=${state.error} />${state.made ? html`<div class="picture"><img src=${state.made} alt=${t("evidence.picture_alt")} /></div>` : !state.error && html`<${Loading} />`}<p class="small soft">${t("evidence.picture_note")}</p><//>`;
 }
 
 function Notes({ id }) {

@@ -22,7 +22,7 @@ export function Heard({ job }) {
   if (state.error) return html`<${Fault} error=${state.error} />`;
   if (!state.pairs) return html`<${Loading} />`;
   if (!state.pairs.length) return html`<${Empty} title=${t("heard.empty")}>${t("heard.empty_hint")}<//>`;
-  const rows = state.pairs.filter((pair) => !verdict || pair.verdict === verdict);
+  const rows = state.pairs.filter((pair) => !verdict || pair.verdict === verdict).sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
   const figure = (key, digits) => ({ key, label: t(`measure.${key}`), num: true, render: (row) => decimal(row[key], digits) });
   const columns = [
     { key: "verdict", label: t("col.verdict"), render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>` },

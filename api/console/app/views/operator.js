@@ -7,6 +7,10 @@ import { Badge, Card, Empty, Fault, Figures, Head, Loading, SelectField } from "
 import { PlainTable } from "../parts/table.js";
 import { JobList } from "./recent.js";
 
+const ORCHESTRATOR_PORT = 8781; // of `sametrack up`, unless --dagster-port says otherwise
+// A page of the orchestrator, which runs beside this service and shows runs under the same ids.
+export const orchestratorPage = (path = "") => `http://${location.hostname}:${ORCHESTRATOR_PORT}/${path}`;
+
 function useAnswer(path, query = {}) {
   const [state, setState] = useState({});
   const key = JSON.stringify(query);
@@ -37,7 +41,7 @@ function Doctor() {
 
 function Storage() {
   const { data, error } = useAnswer(PATHS.storage);
-  return html`<${Card} title=${t("operator.storage")} aside=${data?.orchestrator && html`<a class="small" href=${data.orchestrator} target="_blank" rel="noopener noreferrer">${t("operator.orchestrator")}</a>`}>
+  return html`<${Card} title=${t("operator.storage")} aside=${html`<a class="small" href=${orchestratorPage()} target="_blank" rel="noopener noreferrer">${t("operator.orchestrator")}</a>`}>
     <${Fault} error=${error} />${!data && !error && html`<${Loading} />`}
     ${data && html`<${Figures} items=${[[t("operator.kept"), bytes(data.total_bytes)], [t("operator.free"), bytes(data.free_bytes)], [t("operator.used_today"), count(data.budget.used), t("fig.of", { total: count(data.budget.limit) })]]} />
       <${PlainTable} rows=${data.parts} keyOf=${(row) => row.name} caption=${t("operator.storage")} columns=${[{ key: "name", label: t("operator.part"), render: (row) => t(`part.${row.name}`) }, { key: "bytes", label: t("operator.size"), num: true, render: (row) => bytes(row.bytes) }, { key: "files", label: t("operator.files"), num: true, render: (row) => count(row.files) }]} />

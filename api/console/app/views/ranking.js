@@ -45,7 +45,7 @@ export function Ranking({ job, query }) {
   const musics = useMemo(() => [...new Map(result.aweme_list.map((video) => [video.source_music_id, video.source_music_title]))], [result]);
   if (!job.result.aweme_list.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
   return html`<div class="stack">
-    <div class="grid">
+    <div class="grid pair">
       <${SelectField} label=${t("param.sort_by")} value=${view.order} options=${sortOptions()} onChange=${(value) => change({ order: value })} />
       <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, say("link", name)])]} onChange=${(value) => change({ link: value })} />
       <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
@@ -97,7 +97,7 @@ export function LinkBadge({ video }) {
 export function VideoCell({ video }) {
   const address = safeLink(video.share_url);
   const text = html`<span class="two-lines"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span>`;
-  return address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" style=${{ color: "inherit" }}>${text}</a>` : text;
+  return address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${text}</a>` : text;
 }
 
 export function VideoCard({ video }) {

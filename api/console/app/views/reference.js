@@ -18,7 +18,7 @@ export function ReferenceView() {
   return html`<${Head} title=${t("reference.title")} lead=${t("reference.lead")}><a class="button little" href="/docs">${t("reference.full")}</a><//>
     <${Card}><${TextField} type="search" label=${t("reference.find")} value=${wanted} onInput=${setWanted} placeholder="candidate_limit" /><//>
     <${Fault} error=${error} onRetry=${load} />${!found && !error && html`<${Card}><${Loading} rows=${6} /><//>`}
-    ${operations.map((one) => html`<${Operation} key=${one.operation_id ?? one.id} one=${one} isOpen=${words !== ""} />`)}
+    <div class="stack tight">${operations.map((one) => html`<${Operation} key=${one.operation_id ?? one.id} one=${one} isOpen=${words !== ""} />`)}</div>
     ${found && !operations.length && html`<${Empty} title=${t("filter.none")} icon="search" />`}
     ${found && !words && html`<${Errors} errors=${found.errors} />`}`;
 }
