@@ -160,6 +160,8 @@ def _connect(lake: Lake, memory_limit: str) -> duckdb.DuckDBPyConnection:
     if not lake.is_remote:
         connection.execute(f"set allowed_directories=[{_text(lake.url)}]")
     connection.execute("set enable_external_access=false")
+    connection.execute("set python_enable_replacements=false")  # else a name may be a variable
+    connection.execute("set lock_configuration=true")
     return connection
 
 
