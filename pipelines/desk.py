@@ -25,6 +25,7 @@ from pipelines.domain.jobs import (
     DISCOVERY,
     KEYWORD_SEARCH,
     PRIORITY_PEOPLE,
+    PRIORITY_SCHEDULES,
     SCAN,
     Job,
     JobStatus,
@@ -122,8 +123,18 @@ class ScanDesk:
         self._has_room = has_room
         self._clock = clock
 
-    def ask(self, text: str, parameters: ScanParameters, *, origin: Origin) -> Scan:
+    def ask(
+        self,
+        text: str,
+        parameters: ScanParameters,
+        *,
+        origin: Origin,
+        job_id: str | None = None,
+    ) -> Scan:
         """A stored result that serves, else the job that runs or will run for this request.
+
+        `job_id` is the id of a new job, for who may ask twice and wants one job: the second time
+        the same job is found, even if it has ended.
 
         Raises:
             InvalidMusicInputError: The text can lead to no track.
@@ -135,7 +146,7 @@ class ScanDesk:
         music_id = self._known_music_id(music)
         asked = music_id or f"{music.kind}:{music.value}"  # a video's digits are no music id
         subject = Subject(SCAN, text.strip(), asked, music_id, music_id)
-        return self._stored_or_job(subject, parameters, origin)
+        return self._stored_or_job(subject, parameters, origin, job_id)
 
     def ask_by_name(self, keyword: str, parameters: ScanParameters, *, origin: Origin) -> Scan:
         """The same for a search by a song's name alone, which confirms nothing.
@@ -171,14 +182,20 @@ class ScanDesk:
             Subject(DISCOVERY, text.strip(), "", music_id, music_id), parameters, key, key, origin
         )
 
-    def _stored_or_job(self, subject: Subject, parameters: ScanParameters, origin: Origin) -> Scan:
+    def _stored_or_job(
+        self,
+        subject: Subject,
+        parameters: ScanParameters,
+        origin: Origin,
+        job_id: str | None = None,
+    ) -> Scan:
         key = self._scan_key(subject.known, parameters)
         stored = self._stored(key, parameters)
         if stored is not None:
             return stored
         world = self.world
         twins = fingerprint(subject.asked, world.name, world.provider, parameters)
-        return self._job(subject, parameters, twins, key, origin)
+        return self._job(subject, parameters, twins, key, origin, job_id)
 
     def _job(
         self,
@@ -187,6 +204,7 @@ class ScanDesk:
         twins: str,
         key: str | None,
         origin: Origin,
+        job_id: str | None = None,
     ) -> Scan:
         if not self._has_room():
             raise CapacityExhaustedError("The disk is too full to take on a scan")
@@ -199,7 +217,8 @@ class ScanDesk:
             fingerprint=twins,
             scan_key=key,
             origin=origin,
-            priority=PRIORITY_PEOPLE,
+            priority=PRIORITY_SCHEDULES if origin == "schedule" else PRIORITY_PEOPLE,
+            job_id=job_id,
         )
         return Scan(self._control.create_or_join(new)[0])
 

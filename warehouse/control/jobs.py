@@ -34,7 +34,8 @@ class JobRows:
     def create_or_join(self, new: NewJob) -> tuple[Job, bool]:
         """Create a queued job, or join the queued or running one of the same fingerprint.
 
-        Returns the job and whether it was created. A twin that is being cancelled is not joined.
+        Returns the job and whether it was created. A twin that is being cancelled is not joined;
+        one that waits for less reason than this one moves up.
         """
         values = _new_values(new, self._database.now())
         insert = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
@@ -42,6 +43,8 @@ class JobRows:
         for _ in range(_JOIN_ATTEMPTS):
             with self._database.writing() as connection:
                 created = connection.execute(insert).first() is not None
+                if not created:
+                    connection.execute(_hasten(values))
                 found = _first(connection, _twin(values))
             if found is not None:
                 return found, created
@@ -248,6 +251,13 @@ def _twin(values: dict[str, object]) -> Select[Any]:
     same_id = JOBS.c.job_id == values["job_id"]
     same_wish = WANTED & (JOBS.c.fingerprint == values["fingerprint"])
     return select(JOBS).where(same_id | same_wish).order_by(same_id.desc()).limit(1)
+
+
+def _hasten(values: dict[str, object]) -> Update:
+    """Whoever joins a job that waits brings it forward to where his own would stand."""
+    same_wish = WANTED & (JOBS.c.fingerprint == values["fingerprint"])
+    waiting = same_wish & (JOBS.c.status == "queued") & (JOBS.c.priority < values["priority"])
+    return update(JOBS).where(waiting).values(priority=values["priority"])
 
 
 def _new_values(new: NewJob, now: float) -> dict[str, object]:

@@ -85,6 +85,42 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=4,
+        meaning="watchlists, their runs and what each entry showed",
+        statements=(
+            """
+            create table watchlists (
+                name varchar not null primary key, plan text not null, cron varchar not null,
+                enabled boolean not null, created_at double precision not null,
+                updated_at double precision not null, considered_until double precision not null
+            )
+            """,
+            """
+            create table watch_runs (
+                run_id varchar not null primary key, watchlist varchar not null,
+                plan text not null, due_at double precision not null, origin varchar not null,
+                status varchar not null, missed_count integer not null, tries integer not null,
+                owner varchar, held_until double precision, began_at double precision,
+                ended_at double precision, outcome text, digest text, told text
+            )
+            """,
+            "create unique index watch_runs_once on watch_runs (watchlist, due_at)",
+            "create index watch_runs_open on watch_runs (status, due_at)",
+            """
+            create table watch_looks (
+                run_id varchar not null, position integer not null, watchlist varchar not null,
+                kind varchar not null, input text not null, status varchar not null,
+                subject varchar, job_id varchar, error text, observation text,
+                ended_at double precision, primary key (run_id, position)
+            )
+            """,
+            """
+            create index watch_looks_of_subject
+            on watch_looks (watchlist, kind, subject, ended_at)
+            """,
+        ),
+    ),
 )
 
 

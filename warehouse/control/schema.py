@@ -188,3 +188,61 @@ BACKLOG = Table(
     Column("asked_at", Double, nullable=False),
     Column("due_at", Double, nullable=False),
 )
+
+WATCHLISTS = Table(
+    "watchlists",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("plan", Text, nullable=False),
+    Column("cron", String, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Column("considered_until", Double, nullable=False),
+)
+
+WATCH_RUNS = Table(
+    "watch_runs",
+    METADATA,
+    Column("run_id", String, primary_key=True),
+    Column("watchlist", String, nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("due_at", Double, nullable=False),
+    Column("origin", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("missed_count", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("owner", String),
+    Column("held_until", Double),
+    Column("began_at", Double),
+    Column("ended_at", Double),
+    Column("outcome", Text),
+    Column("digest", Text),
+    Column("told", Text),
+)
+# Whoever comes second to a due time finds it taken, whichever process it is.
+Index("watch_runs_once", WATCH_RUNS.c.watchlist, WATCH_RUNS.c.due_at, unique=True)
+Index("watch_runs_open", WATCH_RUNS.c.status, WATCH_RUNS.c.due_at)
+
+WATCH_LOOKS = Table(
+    "watch_looks",
+    METADATA,
+    Column("run_id", String, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("watchlist", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("input", Text, nullable=False),
+    Column("status", String, nullable=False),
+    Column("subject", String),
+    Column("job_id", String),
+    Column("error", Text),
+    Column("observation", Text),
+    Column("ended_at", Double),
+)
+Index(
+    "watch_looks_of_subject",
+    WATCH_LOOKS.c.watchlist,
+    WATCH_LOOKS.c.kind,
+    WATCH_LOOKS.c.subject,
+    WATCH_LOOKS.c.ended_at,
+)

@@ -17,10 +17,20 @@ from warehouse.control.migrations import migrate
 from warehouse.control.schema import MARKS
 from warehouse.control.shared import SharedRows
 from warehouse.control.visits import VisitRows
+from warehouse.control.watch_runs import WatchRunRows
+from warehouse.control.watchlists import WatchlistRows
 
 
 class ControlStore(
-    JobRows, HostRows, CircuitRows, CapturingRows, VisitRows, BacklogRows, SharedRows
+    JobRows,
+    HostRows,
+    CircuitRows,
+    CapturingRows,
+    VisitRows,
+    BacklogRows,
+    WatchlistRows,
+    WatchRunRows,
+    SharedRows,
 ):
     """Everything that processes of one world share. Thread-safe; made by `open_control`."""
 
