@@ -20,7 +20,7 @@ from api.errors import NOT_MODIFIED, OK, SUCCESS, answer_of, with_hint
 from pipelines.domain.errors import SametrackError
 
 DOCS_PATH = "/docs"
-_FRESH = (b"etag", b"cache-control")
+_FRESH = (b"etag", b"cache-control", b"vary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def read(scope: Scope, data: object, *, headers: Mapping[str, str] | None = None
     """Wrap what was read; 304 when the reader has the same `data` already."""
     rendered = data if isinstance(data, Rendered) else render(data)
     tag = f'W/"{rendered.tag}"'
-    fresh = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    fresh = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
     more = {**(headers or {}), **fresh}
     call_of(scope).shown = rendered, more
     if tag in _tags_known(scope):

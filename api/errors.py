@@ -87,6 +87,12 @@ class HostNotAllowedError(SametrackError):
     type = "host_not_allowed"
 
 
+class LocalRateLimitError(SametrackError):
+    """One address asks more often than it may; `retry_after` says when it may again."""
+
+    type = "local_rate_limit"
+
+
 class VerificationRequiredError(SametrackError):
     """The platform protects this search by verification, which is never bypassed."""
 

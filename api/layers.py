@@ -13,9 +13,11 @@ from starlette.types import ASGIApp
 from api.answer_cache import AnswerCache
 from api.auth import TokenCheck, TokenDoor
 from api.changes import Changes
+from api.compression import Compression
 from api.context import Note, RequestContext
 from api.envelope import failure
 from api.guard import BodyLimit, Guard
+from api.rate_limit import RateLimit
 from api.settings import ApiSettings
 
 API_ROOT = "/api/"
@@ -42,9 +44,13 @@ def wrap(
     """
     app = BodyLimit(app, limit=settings.body_limit_bytes, reject=failure)
     app = AnswerCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
+    app = Compression(app)
     if settings.own_api_token is not None:
         check = TokenCheck(settings.own_api_token.get_secret_value())
         app = TokenDoor(app, check=check, reject=failure, is_private=is_private)
+    if settings.rate_limit_per_s > 0:
+        per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
+        app = RateLimit(app, per_s=per_s, burst=burst, reject=failure)
     app = Guard(app, allowed_hosts=settings.served_hosts, reject=failure, is_private=is_private)
     zone = ZoneInfo(settings.time_zone)
     return RequestContext(app, time_zone=zone, clock=clock, note=note)

@@ -24,6 +24,8 @@ class ApiSettings(Settings):
     )
     time_zone: str = Field("UTC", description="IANA zone of `time` in answers")
     body_limit_bytes: int = Field(65_536, ge=1024, description="largest request body")
+    rate_limit_per_s: float = Field(50.0, ge=0, description="requests per address; 0: no limit")
+    rate_limit_burst: int = Field(200, ge=1, description="requests of an address at once")
     answer_cache_mb: int = Field(64, ge=0, description="memory for answers to repeated reads")
     event_streams_max: int = Field(64, ge=0, description="open event streams per process")
     sync_job_timeout: float = Field(120.0, gt=0, description="seconds a discovery is awaited")

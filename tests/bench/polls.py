@@ -34,6 +34,7 @@ def measure_polls(root: Path, cache: Path, *, rate: int = 200, seconds: float = 
         stage.settings = {
             "WORKER_LOST_AFTER_S": "60",
             "HEARTBEAT_S": "2",
+            "RATE_LIMIT_PER_S": "0",
         }  # a bench is no test of that
         stage.start_platform(seed=SEED, size=SIZE, latency_ms=SLOW_MS)
         stage.start_worker(WORKER_RUNS="2")

@@ -107,7 +107,7 @@ class Service:
 
     def app(self, **settings: Any) -> ASGIApp:
         return create_app(
-            settings=ApiSettings(_env_file=None, **settings),
+            settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
             desk=self.desk(),
             evidence=self.evidence(),
             annotations=AnnotationDesk(

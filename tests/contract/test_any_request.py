@@ -38,7 +38,7 @@ class Late:
 
 
 EMPTY = create_app(
-    settings=ApiSettings(_env_file=None, allowed_hosts="testserver"),
+    settings=ApiSettings(_env_file=None, allowed_hosts="testserver", rate_limit_per_s=0),
     desk=None,
     readiness=Readiness({}),
 )
