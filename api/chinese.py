@@ -94,6 +94,67 @@ SUMMARIES_ZH: Mapping[str, str] = {
 }
 """Summaries of operations; one that is missing here is named by the Chinese of its docstring."""
 
+DESCRIPTIONS_ZH: Mapping[str, str] = {
+    "get_sec_user_id": (
+        "输入主页链接、分享短链接、作品链接或包含链接的文本, 返回对应的 sec_user_id. "
+        "作品链接解析为其作者; 短链接只跟随一次, 结果会被记住."
+    ),
+    "handler_user_profile": "读取账号公开主页: 昵称、粉丝数、获赞数、作品数等; 未展示的值为 null.",
+    "fetch_user_post_videos": (
+        "分页读取账号的公开作品. 下一页使用返回的 max_cursor. 平台返回空内容或要求验证时, "
+        "给出明确错误, 不虚构数据."
+    ),
+    "fetch_user_metrics": (
+        "粉丝数、获赞数, 以及最近 days 天内最新作品的平均点赞、中位点赞和点赞最高的作品. "
+        "来不及读取的计数使 statistics_complete 为 false; 无样本时平均值为 null."
+    ),
+    "fetch_music_hot_videos": (
+        "按音乐查找并排行热门作品. 已有可用的存储结果时直接返回 (200); 否则创建采集任务, "
+        "或加入相同的运行中任务 (202), 请轮询 data.poll_url."
+    ),
+    "fetch_music_hot_videos_batch": (
+        "最多 10 个音乐输入, 逐项独立判断: 返回存储结果、任务或该项的错误. "
+        "全部任务创建或找到后立即返回, 不等待任务完成."
+    ),
+    "music_collection_jobs": (
+        "为音乐创建后台公开数据采集任务, 或以 search_only 仅按歌名搜索. "
+        "存储结果可用时返回 200 与已完成的任务, 否则返回 202."
+    ),
+    "music_collection_job": "查询任务的状态与进度; 完成后 data.result 为结果.",
+    "cancel_music_collection_job": "请求取消任务; 已结束的任务保持不变, 已保存的观测会保留.",
+    "discover_music_related_videos": (
+        "第一层扫描该音乐作者的首屏作品, 第二层对不同音乐 ID 的候选做本地音频核验. "
+        "aweme_list 只含通过核验的作品; candidates 保留全部文本候选及其通过或拒绝的原因. "
+        "请求会等待结果; 再次请求会加入运行中的任务."
+    ),
+    "fetch_multi_video_web": (
+        "请求体为 1 至 50 个视频 ID 的顶层数组. 读取成功的在 aweme_list, 无法读取的在 filter_list "
+        "并说明原因; 绝不填充虚假数据."
+    ),
+    "fetch_multi_video_app": "与 web 版本相同, 请求体为 1 至 10 个视频 ID 的顶层数组.",
+    "fetch_music_video_list": (
+        "读取音乐的公开首屏作品, 与历史观测合并去重, 再以本地游标分页. "
+        "同一次翻页始终展示开始时的状态; refresh=true 会重新读取首屏."
+    ),
+    "fetch_hashtag_video_list": (
+        "读取话题的公开首屏作品, 与历史观测合并去重, 再以本地游标分页. "
+        "sort_type: 0 公开顺序, 1 点赞数, 2 发布时间."
+    ),
+    "fetch_music_search": "平台的音乐搜索需要验证: 始终返回 501, 不绕过验证, 不模拟结果.",
+    "fetch_video_search_v1": "平台的视频搜索需要验证: 始终返回 501, 不绕过验证, 不模拟结果.",
+    "chart_history": (
+        "在日期范围内每 10 天取一期真实榜单, 每期返回前 20 首. "
+        "没有榜单或尚未读取的节点会给出原因; 超出最新一期的 end_date 会被截断并注明."
+    ),
+    "sametrack_jobs": "最新的采集任务, 不含结果.",
+    "sametrack_job_events": (
+        "以服务器推送事件 (SSE) 返回任务的每次变化, 最后一个事件为 ended. "
+        "Last-Event-ID 已是最终状态时返回 204."
+    ),
+    "sametrack_reference": "全部接口的参数、取值范围与错误说明, 中英双语.",
+}
+"""Descriptions of operations; one that is missing here has the Chinese of its docstring."""
+
 PHRASES_ZH: Mapping[str, str] = {
     # what parameters mean
     WHAT_TO_GIVE: "音乐 ID (5 至 30 位数字)、音乐分享链接或使用该音乐的视频链接",

@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
-from api.chinese import PHRASES_ZH, SUMMARIES_ZH
+from api.chinese import DESCRIPTIONS_ZH, PHRASES_ZH, SUMMARIES_ZH
 from api.errors import ANSWERS
 from api.languages import split_languages
 from api.reference import SUMMARY_ZH, ZH, operation_name
@@ -72,14 +72,17 @@ def _build(app: FastAPI) -> dict[str, Any]:
         for method, operation in operations.items():
             _complete(operation, is_protected=path.startswith(PROTECTED))
             name = operation_name(method.upper(), path, operation["operationId"])
-            operation[SUMMARY_ZH] = SUMMARIES_ZH.get(name) or _first_sentence_zh(operation)
+            _say_in_both(operation, name)
     _part_languages({key: document[key] for key in ("paths", "components")})
     return document
 
 
-def _first_sentence_zh(operation: dict[str, Any]) -> str:
-    said = split_languages(operation["description"]).zh
-    return said.partition("\n")[0].rstrip(".。")
+def _say_in_both(operation: dict[str, Any], name: str) -> None:
+    words = split_languages(operation["description"])
+    short = words.zh.partition("\n")[0].rstrip(".。")
+    operation["description"] = words.en
+    operation[ZH] = DESCRIPTIONS_ZH.get(name, words.zh)
+    operation[SUMMARY_ZH] = SUMMARIES_ZH.get(name, short)
 
 
 def _part_languages(node: object) -> None:
@@ -93,7 +96,7 @@ def _part_languages(node: object) -> None:
     if isinstance(said, str):
         words = split_languages(said)
         chinese = words.zh or PHRASES_ZH.get(said)
-        node.update({"description": words.en, ZH: chinese} if chinese else {})
+        node.update({"description": words.en, ZH: chinese} if chinese and ZH not in node else {})
     for key, value in node.items():
         if key not in _SHOWN:
             _part_languages(value)

@@ -40,6 +40,18 @@ ChartSong = TypedDict("ChartSong", {"rank": "int", "title": "str", "artist": "st
     "rank_change": "int | None", "is_new": "bool | None", "song_key": "str"})
 Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverage]", "not_reached": "list[Any]",
     "unseen_estimate": "dict[str, Any] | None"})
+CreatorMetrics = TypedDict("CreatorMetrics", {"sec_user_id": "str", "nickname": "str | None",
+    "follower_count": "int | None", "total_favorited": "int | None", "days": "int",
+    "window_start": "str", "window_end": "str", "analyzed_count": "int",
+    "average_digg_count": "float | None", "median_digg_count": "float | None",
+    "top_video": "Video | None", "statistics_complete": "bool",
+    "coverage_complete": "Literal[False]", "data_provider": "str", "is_demo_data": "bool"})
+CursorList = TypedDict("CursorList", {"aweme_list": "list[Video]", "has_more": "bool",
+    "platform_has_more": "bool | None",
+    "pagination_mode": 'Literal["public_first_screen_local_cursor", "platform_cursor"]',
+    "public_first_screen_count": "int", "public_observed_union_count": "int",
+    "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
+    "data_provider": "str", "is_demo_data": "bool", "cursor": "int"})
 DiscoveredVideo = TypedDict("DiscoveredVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
@@ -121,8 +133,18 @@ ManyVideos = TypedDict("ManyVideos", {"aweme_list": "list[Video]",
 Music = TypedDict("Music", {"id_str": "str", "mid": "str", "title": "str | None",
     "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None"})
 Note = TypedDict("Note", {"type": "str", "message": "str", "message_zh": "str"})
+ObservationHistory = TypedDict("ObservationHistory", {"snapshot_count": "int",
+    "distinct_snapshot_count": "int", "first_observed_at": "str | None",
+    "last_observed_at": "str | None"})
 Picture = TypedDict("Picture", {"duration": "int | None", "width": "int | None",
     "height": "int | None", "cover": "Addresses"})
+PostList = TypedDict("PostList", {"aweme_list": "list[Video]", "has_more": "bool",
+    "platform_has_more": "bool | None",
+    "pagination_mode": 'Literal["public_first_screen_local_cursor", "platform_cursor"]',
+    "public_first_screen_count": "int", "public_observed_union_count": "int",
+    "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
+    "data_provider": "str", "is_demo_data": "bool", "max_cursor": "int",
+    "local_cursor_mode": "bool"})
 RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
@@ -133,6 +155,9 @@ RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",
     "link_type": 'Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]',
     "source_music_id": "str", "source_channel_zh": "str", "source_music_title": "str | None",
     "source_music_url": "str | None", "evidence": "Evidence | None"})
+ResolvedUser = TypedDict("ResolvedUser", {"sec_user_id": "str", "resolved_url": "str",
+    "source": 'Literal["text", "profile_link", "short_link", "work_author"]',
+    "data_provider": "str", "is_demo_data": "bool"})
 SearchPagination = TypedDict("SearchPagination", {"pages_fetched": "int", "terms_paginated": "int",
     "terms": "list[SearchTerm]", "request_budget": "int", "requests_used": "int"})
 SearchRelated = TypedDict("SearchRelated", {"aweme_list": "list[dict[str, Any]]",
@@ -150,6 +175,13 @@ Track = TypedDict("Track", {"id_str": "str", "mid": "str", "title": "str | None"
     "owner_nickname": "str | None", "cover": "Addresses", "observed_at": "str"})
 UpstreamAnswer = TypedDict("UpstreamAnswer", {"surface": "str", "reason": "str | None",
     "status": "int | None"})
+User = TypedDict("User", {"sec_uid": "str", "uid": "str | None", "unique_id": "str | None",
+    "short_id": "str | None", "nickname": "str | None", "signature": "str | None",
+    "avatar_thumb": "Addresses", "follower_count": "int | None", "following_count": "int | None",
+    "aweme_count": "int | None", "total_favorited": "int | None", "favoriting_count": "int | None",
+    "ip_location": "str | None"})
+UserProfile = TypedDict("UserProfile", {"user": "User", "observed_at": "str",
+    "data_provider": "str", "is_demo_data": "bool"})
 VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
@@ -172,16 +204,16 @@ VideoPreview = TypedDict("VideoPreview", {"aweme_id": "str", "desc": "str | None
     "create_time": "int | None", "share_url": "str | None",
     "link_type": 'Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]',
     "statistics": "Statistics"})
-type SecUserIdData = dict[str, Any]
-type UserProfileData = dict[str, Any]
-type UserPostsData = dict[str, Any]
-type UserMetricsData = dict[str, Any]
+type SecUserIdData = ResolvedUser
+type UserProfileData = UserProfile
+type UserPostsData = PostList
+type UserMetricsData = CreatorMetrics
 type HotVideosData = HotVideosAnswer | JobDocument
 type BatchData = Batch
 type JobData = JobDocument
 type RelatedVideosData = DiscoveryAnswer
 type VideosData = ManyVideos
-type MusicVideosData = dict[str, Any]
-type HashtagVideosData = dict[str, Any]
+type MusicVideosData = CursorList
+type HashtagVideosData = CursorList
 type ChartHistoryData = ChartHistory
 type JobListData = JobList

@@ -8,6 +8,7 @@ from typing import Any
 
 from api.app import build_routes
 from api.documenting.shapes import render_shapes
+from api.documenting.tables import render_chinese, render_english, render_overview
 from api.documenting.twins import TWINS, render_twin
 from api.feed import JobFeed
 from api.health import Readiness
@@ -23,7 +24,11 @@ def read_description() -> dict[str, Any]:
 
 WHOLE_FILES: Mapping[str, Callable[[dict[str, Any]], str]] = {
     "api/client/shapes.py": render_shapes,
+    "docs/api.md": render_english,
+    "docs/api.zh.md": render_chinese,
 }
+OVERVIEW = ("README.md", "<!-- operations -->", "<!-- end of operations -->")
+"""A file of which one part is derived, and the marks around that part."""
 
 
 def derived_files(root: Path = ROOT) -> dict[Path, str]:
@@ -31,7 +36,17 @@ def derived_files(root: Path = ROOT) -> dict[Path, str]:
     document = read_description()
     whole = {name: render(document) for name, render in WHOLE_FILES.items()}
     twins = {f"api/client/{name}": _formatted(render_twin(name)) for name in TWINS}
-    return {root / name: text for name, text in {**whole, **twins}.items()}
+    return {
+        root / name: text for name, text in {**whole, **twins, **_overview(root, document)}.items()
+    }
+
+
+def _overview(root: Path, document: dict[str, Any]) -> dict[str, str]:
+    name, begin, end = OVERVIEW
+    text = (root / name).read_text(encoding="utf-8")
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return {name: f"{before}{begin}\n{render_overview(document)}\n{end}{after}"}
 
 
 def _formatted(text: str) -> str:
