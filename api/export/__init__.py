@@ -1,1 +1,1 @@
-"""Tables to take along: which tables an answer holds, and files made of them."""
+"""Tables to take along: which tables an answer holds, and the file of one."""

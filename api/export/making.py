@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from api.errors import NotFoundError
-from api.export.files import MEDIA_TYPES, Form, Method, to_csv, to_json, to_parquet, to_xlsx
-from api.export.tables import Table, TableName, build_table
+from api.export.tables import TableName, build_table
+from warehouse.exporting.files import MEDIA_TYPES, Method, to_csv, to_json, to_parquet, to_xlsx
+from warehouse.exporting.tables import Table
 
+Form = Literal["csv", "xlsx", "parquet", "json"]
 _FACTS = (
     "music_id", "keyword", "algorithm", "data_provider", "created_at", "confirmed_count",
     "returned_count", "requested_count", "count_satisfied", "candidate_pool_size",

@@ -1,7 +1,7 @@
 """Which tables an answer holds: columns with their kinds, rows of plain values.
 
-Pure: a document in, a table out. Ids stay text. Not here: file formats (`files.py`), asking for
-the document (`asking.py`).
+Pure: a document in, a table out. Ids stay text. Not here: file formats
+(`warehouse/exporting`), asking for the document (`asking.py`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from api.errors import NotFoundError
+from warehouse.exporting.tables import Column, Table
 
-type Kind = Literal["text", "whole", "real", "flag", "time"]
 type Document = Mapping[str, Any]
-type Row = tuple[Any, ...]
 
 TableName = Literal[
     "videos", "accounts", "variants", "search_related", "coverage", "comparisons", "chart",
@@ -22,21 +21,11 @@ TableName = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column; `path` leads to its value in a row's document."""
+class Place:
+    """A column, and the path that leads to its value in a row's document."""
 
-    name: str
-    kind: Kind
-    path: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows under columns. Times are aware `datetime`s, unknown values None."""
-
-    name: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    column: Column
+    path: str
 
 
 def build_table(name: TableName, data: Document) -> Table:
@@ -46,7 +35,7 @@ def build_table(name: TableName, data: Document) -> Table:
         NotFoundError: The answer has no such table.
     """
     root = data.get("result") or data
-    columns, find = _TABLES[name]
+    places, find = _TABLES[name]
     try:
         documents = list(find(root))
     except (KeyError, TypeError) as exc:
@@ -54,10 +43,10 @@ def build_table(name: TableName, data: Document) -> Table:
             f"This answer has no table {name!r}",
             hint="A job that has not completed has no result yet; else see the list of tables",
         ) from exc
-    columns = _with_mark(columns)
+    places = (*places, Place(Column("is_demo_data", "flag"), "is_demo_data"))
     marked = [{**document, "is_demo_data": _is_demo(data, root)} for document in documents]
-    rows = tuple(tuple(_value(row, column) for column in columns) for row in marked)
-    return Table(name, columns, rows)
+    rows = tuple(tuple(_value(row, place) for place in places) for row in marked)
+    return Table(name, tuple(place.column for place in places), rows)
 
 
 def _is_demo(data: Document, root: Document) -> bool:
@@ -66,21 +55,18 @@ def _is_demo(data: Document, root: Document) -> bool:
     return bool(said) or root.get("data_provider") == "mock"
 
 
-def _with_mark(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    return (*columns, Column("is_demo_data", "flag"))
-
-
-def _value(row: Document, column: Column) -> Any:
+def _value(row: Document, place: Place) -> Any:
     found: Any = row
-    for step in (column.path or column.name).split("."):
+    for step in place.path.split("."):
         found = found.get(step) if isinstance(found, Mapping) else None
     if found is None:
         return None
-    if column.kind == "time":
+    kind = place.column.kind
+    if kind == "time":
         return _moment(found)
-    if column.kind == "text":
+    if kind == "text":
         return found if isinstance(found, str) else str(found)
-    return float(found) if column.kind == "real" else found
+    return float(found) if kind == "real" else found
 
 
 def _moment(value: float | str) -> datetime:
@@ -89,10 +75,13 @@ def _moment(value: float | str) -> datetime:
     return datetime.fromisoformat(value).astimezone(UTC)
 
 
-def _columns(text: str) -> tuple[Column, ...]:
+def _places(text: str) -> tuple[Place, ...]:
     """`name:kind` or `name:kind:path`, separated by blanks."""
     parts = (entry.split(":") for entry in text.split())
-    return tuple(Column(name, kind, "".join(path)) for name, kind, *path in parts)  # type: ignore[arg-type]  # the texts below
+    return tuple(
+        Place(Column(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # the texts below
+        for name, kind, *path in parts
+    )
 
 
 _VIDEO = (
@@ -123,13 +112,13 @@ def _one(root: Document) -> Iterable[Document]:
     yield root
 
 
-_TABLES: dict[str, tuple[tuple[Column, ...], Callable[[Document], Iterable[Document]]]] = {
+_TABLES: dict[str, tuple[tuple[Place, ...], Callable[[Document], Iterable[Document]]]] = {
     "videos": (
-        _columns(f"rank:whole {_VIDEO} is_viral:flag link_type:text {_SOURCE} {_EVIDENCE}"),
+        _places(f"rank:whole {_VIDEO} is_viral:flag link_type:text {_SOURCE} {_EVIDENCE}"),
         lambda root: root["aweme_list"],
     ),
     "accounts": (
-        _columns(
+        _places(
             "sec_uid:text nickname:text unique_id:text follower_count:whole total_favorited:whole "
             "aweme_count:whole profile_complete:flag linked_video_count:whole "
             "linked_digg_count:whole linked_comment_count:whole linked_collect_count:whole "
@@ -139,21 +128,21 @@ _TABLES: dict[str, tuple[tuple[Column, ...], Callable[[Document], Iterable[Docum
         lambda root: root["account_summary"]["accounts"],
     ),
     "variants": (
-        _columns(f"rank:whole variant_kind:text {_VIDEO} {_SOURCE} {_EVIDENCE}"),
+        _places(f"rank:whole variant_kind:text {_VIDEO} {_SOURCE} {_EVIDENCE}"),
         lambda root: root["variants"]["aweme_list"],
     ),
     "search_related": (
-        _columns(f"search_relevance_level:text {_VIDEO} duplicate_with_returned_ranking:flag"),
+        _places(f"search_relevance_level:text {_VIDEO} duplicate_with_returned_ranking:flag"),
         lambda root: root["search_related"]["aweme_list"],
     ),
     "coverage": (
-        _columns(
+        _places(
             "surface:text requests:whole pages:whole items:whole new_items:whole stop_reason:text"
         ),
         lambda root: root["coverage"]["sources"],
     ),
     "comparisons": (
-        _columns(
+        _places(
             "comparison_id:text verdict:text reason:text observation:text segment:text "
             "reference_aweme_id:text candidate_aweme_id:text reference_music_id:text "
             "candidate_music_id:text score:real chroma_distance:real mfcc_distance:real "
@@ -163,7 +152,7 @@ _TABLES: dict[str, tuple[tuple[Column, ...], Callable[[Document], Iterable[Docum
         lambda root: root["comparisons"],
     ),
     "chart": (
-        _columns(
+        _places(
             "target_date:text chart_date:text volid:text issue_name:text rank:whole title:text "
             "artist:text duration_s:whole:duration previous_rank:whole rank_change:whole "
             "is_new:flag song_key:text"
@@ -171,7 +160,7 @@ _TABLES: dict[str, tuple[tuple[Column, ...], Callable[[Document], Iterable[Docum
         _songs,
     ),
     "metrics": (
-        _columns(
+        _places(
             "sec_user_id:text nickname:text follower_count:whole total_favorited:whole days:whole "
             "window_start:time window_end:time analyzed_count:whole average_digg_count:real "
             "median_digg_count:real top_aweme_id:text:top_video.aweme_id statistics_complete:flag"
@@ -179,7 +168,7 @@ _TABLES: dict[str, tuple[tuple[Column, ...], Callable[[Document], Iterable[Docum
         _one,
     ),
     "series": (
-        _columns(
+        _places(
             "observed_at:time surface:text digg_count:whole comment_count:whole "
             "collect_count:whole share_count:whole follower_count:whole total_favorited:whole "
             "aweme_count:whole following_count:whole work_count:whole is_exact:flag"

@@ -12,8 +12,7 @@ from api.deps import Desk, Evidence, Reads, no_query, no_repeats
 from api.envelope import Json, read, understood
 from api.errors import OK
 from api.export.asking import check_source, fetch_answer
-from api.export.files import Form
-from api.export.making import build_file
+from api.export.making import Form, build_file
 from api.export.tables import TableName
 from api.params import QueryModel, Text
 from api.routes.jobs import JobId

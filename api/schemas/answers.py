@@ -3,7 +3,6 @@
 from typing import Any
 
 from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
-from api.export.files import MEDIA_TYPES
 from api.schemas.chart import ChartHistory
 from api.schemas.doctor import DoctorReport
 from api.schemas.evidence import AnnotationList, ComparisonDocument
@@ -12,6 +11,7 @@ from api.schemas.reference import Reference
 from api.schemas.result import Batch, DiscoveryAnswer, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
 from api.schemas.taking import ComparisonList, Series, Storage
+from warehouse.exporting.files import MEDIA_TYPES
 
 type Answers = dict[int | str, dict[str, Any]]
 
