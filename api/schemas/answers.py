@@ -6,6 +6,7 @@ from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_
 from api.schemas.chart import ChartHistory
 from api.schemas.doctor import DoctorReport
 from api.schemas.evidence import AnnotationList, ComparisonDocument
+from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.many_videos import ManyVideos
 from api.schemas.reference import Reference
 from api.schemas.result import Batch, DiscoveryAnswer, HotVideosAnswer, JobDocument, JobList
@@ -205,5 +206,35 @@ EXPORT_ANSWERS: Answers = {
         "chart_unavailable", *UPSTREAM,
     ),
 }  # fmt: skip
+_USER_FAILURES = failures(*BAD_PARAMETERS, "unresolvable_sec_user_id", *NO_READ, *UPSTREAM)
+RESOLVE_ANSWERS: Answers = {
+    OK: _good(Envelope[ResolvedUser], "The account that it leads to", "ETag"),
+    **_UNCHANGED,
+    **_USER_FAILURES,
+}
+PROFILE_ANSWERS: Answers = {
+    OK: _good(Envelope[UserProfile], "The account", "ETag"),
+    **_UNCHANGED,
+    **_USER_FAILURES,
+}
+POSTS_ANSWERS: Answers = {
+    OK: _good(Envelope[PostList], "A page of posts", "ETag"),
+    **_UNCHANGED,
+    **_USER_FAILURES,
+}
+METRICS_ANSWERS: Answers = {
+    OK: _good(Envelope[CreatorMetrics], "What the newest works of the window gathered", "ETag"),
+    **_UNCHANGED,
+    **_USER_FAILURES,
+}
+MUSIC_LIST_ANSWERS: Answers = {
+    OK: _good(Envelope[CursorList], "A page of the union", "ETag"),
+    **_UNCHANGED,
+    **failures(*BAD_PARAMETERS, "invalid_music_input", *NO_READ, *UPSTREAM),
+}
+HASHTAG_LIST_ANSWERS: Answers = {
+    OK: _good(Envelope[CursorList], "A page of the union", "ETag"),
+    **_UNCHANGED,
+    **failures(*BAD_PARAMETERS, *NO_READ, *UPSTREAM),
+}
 PROTECTED_ANSWERS: Answers = failures("platform_verification_required", "body_too_large")
-LATER_ANSWERS: Answers = failures("provider_unsupported", "body_too_large")

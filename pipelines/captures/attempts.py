@@ -34,6 +34,11 @@ class Attempt:
     capture_id: str = field(default_factory=lambda: uuid4().hex)
 
     @property
+    def asked_surface(self) -> str:
+        """What was asked, whichever surface answered in its place: captures are numbered by it."""
+        return self.surface if self.question is None else self.question.surface
+
+    @property
     def payload_sha256(self) -> str | None:
         """Hash of the body; None when nothing came."""
         return hashlib.sha256(self.payload).hexdigest() if self.payload else None

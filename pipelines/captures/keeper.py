@@ -69,7 +69,7 @@ class Keeper:
 
     def _write(self, attempts: list[Attempt]) -> None:
         sequences = self._control.next_sequences(
-            [(attempt.surface, attempt.entity_id) for attempt in attempts]
+            [(attempt.asked_surface, attempt.entity_id) for attempt in attempts]
         )
         batch = Batch(attempts, sequences, data_provider=self._data_provider, job_id=self._job_id)
         hashes = {attempt.payload_sha256 for attempt in attempts} - {None}

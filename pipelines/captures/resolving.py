@@ -66,9 +66,9 @@ class Resolver:
             UnresolvedIdError: It leads to no account.
         """
         text = _trimmed(text, UnresolvedIdError, _GIVE_USER)
-        if SEC_UID.fullmatch(text):
-            return text
-        target = self._target(text, UnresolvedIdError, _GIVE_USER)
+        target = self._provider.find_target(text)
+        if target is None:
+            return _bare_sec_uid(text)
         if target.kind == "user":
             return target.id
         key = target.url or target.id
@@ -129,7 +129,7 @@ class Resolver:
 
     async def _user_behind(self, target: LinkTarget) -> str:
         if target.kind == "short" and target.url:
-            target = await self._follow(target.url)
+            target = await self._follow_to_user(target.url)
             if target.kind == "user":
                 return target.id
         if target.kind != "video":
@@ -148,6 +148,13 @@ class Resolver:
     async def _follow(self, url: str) -> LinkTarget:
         return await self._booking.link(url, self._provider.resolve_link(url))
 
+    async def _follow_to_user(self, url: str) -> LinkTarget:
+        """A link that leads nowhere is told in the words of what was looked for."""
+        try:
+            return await self._follow(url)
+        except InvalidMusicInputError as error:
+            raise UnresolvedIdError(error.detail, hint=_GIVE_USER) from error
+
     async def _work(self, aweme_id: str, error: type[SametrackError], hint: str) -> Video:
         detail = await self._read_work(aweme_id)
         if isinstance(detail, UnavailableVideo):
@@ -162,6 +169,15 @@ def _trimmed(text: str, error: type[SametrackError], hint: str) -> str:
             f"the input has {len(text)} characters; 1 to {MAX_INPUT_LENGTH} are read", hint=hint
         )
     return text
+
+
+def _bare_sec_uid(text: str) -> str:
+    found = SEC_UID.search(text)
+    if found is None:
+        raise UnresolvedIdError(
+            "the text holds neither an id nor a link of the platform", hint=_GIVE_USER
+        )
+    return found[0]
 
 
 def _wrong_kind(kind: str, wanted: str, error: type[SametrackError], hint: str) -> SametrackError:

@@ -8,7 +8,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.errors import ANSWERS
-from api.routes.later import LATER
 from api.schemas.shape import Envelope, Failure
 from pipelines.domain.errors import RateLimitedError, SametrackError
 
@@ -106,21 +105,6 @@ def test_every_operation_answers_and_points_to_its_description(client: TestClien
         answer = client.request(method, path.replace("{job_id}", "none"))
         document = envelope_of(answer)
         assert document["docs"].endswith(operation_id), path
-
-
-def test_what_comes_later_says_so(client: TestClient) -> None:
-    paths = client.get("/openapi.json").json()["paths"]
-    later = [
-        (method, path)
-        for path, methods in paths.items()
-        for method, operation in methods.items()
-        if "Not carried out" in operation.get("description", "")
-    ]
-    assert len(later) == len(LATER)
-    for method, path in later:
-        error = client.request(method.upper(), path).json()["data"]["error"]
-        assert error["type"] == "provider_unsupported"
-        assert "music_collection_jobs" in error["hint"]
 
 
 @pytest.mark.parametrize("name", ["fetch_music_search", "fetch_video_search_v1"])

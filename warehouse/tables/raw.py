@@ -40,7 +40,7 @@ RAW: tuple[Table, ...] = (
             must("capture_id", TEXT, "id of the attempt"),
             must("surface", TEXT, "surface asked"),
             must("entity_id", TEXT, "music id, account, video or term asked about"),
-            must("sequence", WHOLE, "number of the capture of this surface and entity"),
+            must("sequence", WHOLE, "number of the capture among those of what was asked"),
             must("outcome", TEXT, "ok, unavailable, or the type of the upstream error"),
             may("reason", TEXT, "the platform's own word, or what did not fit"),
             may("http_status", WHOLE, "status of the last answer"),

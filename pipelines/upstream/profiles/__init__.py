@@ -89,6 +89,7 @@ class Paths(_Part):
     web_detail: UrlPath
     public_video: UrlPath
     public_music: UrlPath
+    public_user: UrlPath
     chart_issues: UrlPath
     chart_songs: UrlPath
     chart_latest: UrlPath
@@ -104,6 +105,7 @@ _HOST_OF: Mapping[str, str] = {
     "web_detail": "web",
     "public_video": "web",
     "public_music": "web",
+    "public_user": "web",
     "chart_issues": "chart",
     "chart_songs": "chart",
     "chart_latest": "chart_mobile",

@@ -1,0 +1,67 @@
+"""Endpoints 12 and 13: the works of a music id and of a hashtag, over time."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from api.deps import Reads, no_repeats
+from api.envelope import call_of, understood
+from api.list_params import HashtagListQuery, MusicListQuery
+from api.reads.deadline import Deadline
+from api.reads.lists import Wanted, read_list
+from api.reads.screens import HASHTAG_ORDERS, hashtag_listing, music_listing
+from api.routes.telling import tell
+from api.schemas import HASHTAG_LIST_ANSWERS, MUSIC_LIST_ANSWERS
+
+_APP = "/api/v1/vidplat/app/v3"
+
+music = APIRouter(tags=["Music"], dependencies=[Depends(no_repeats)])
+hashtags = APIRouter(tags=["Hashtag"], dependencies=[Depends(no_repeats)])
+
+
+@music.get(
+    f"{_APP}/fetch_music_video_list",
+    summary="Videos of a music id",
+    response_model=None,
+    responses=MUSIC_LIST_ANSWERS,
+)
+async def fetch_music_video_list(
+    request: Request, query: Annotated[MusicListQuery, Query()], sources: Reads
+) -> Response:
+    """The public first screen of a track, merged with all that were observed. 音乐作品列表.
+
+    What was observed serves; `refresh=true` reads a new first screen. The pages of one walk show
+    the union as it was when the walk began, whatever is refreshed meanwhile.
+    """
+    understood(request.scope, query.model_dump())
+    now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
+    wanted = Wanted(cursor=query.cursor, count=query.count, order="public", refresh=query.refresh)
+    listing = music_listing(sources, query.music_id, now=now)
+    return tell(request, await read_list(sources, listing, wanted, now=now, deadline=deadline))
+
+
+@hashtags.get(
+    f"{_APP}/fetch_hashtag_video_list",
+    summary="Videos of a hashtag",
+    response_model=None,
+    responses=HASHTAG_LIST_ANSWERS,
+)
+async def fetch_hashtag_video_list(
+    request: Request, query: Annotated[HashtagListQuery, Query()], sources: Reads
+) -> Response:
+    """The public first screen of a hashtag, merged with all that were observed. 话题作品列表.
+
+    `sort_type` 1 and 2 sort by what was known when the latest first screen was read, unknown last:
+    `refresh=true` sorts by what is known now.
+    """
+    understood(request.scope, query.model_dump())
+    now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
+    wanted = Wanted(
+        cursor=query.cursor,
+        count=query.count,
+        order=HASHTAG_ORDERS[query.sort_type],
+        refresh=query.refresh,
+    )
+    listing = hashtag_listing(sources, query.ch_id, now=now)
+    return tell(request, await read_list(sources, listing, wanted, now=now, deadline=deadline))

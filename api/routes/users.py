@@ -1,0 +1,102 @@
+"""Endpoints 1 to 4: accounts, their posts, their metrics."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from api.deps import Reads, no_repeats
+from api.envelope import call_of, understood
+from api.list_params import MetricsQuery, PostsQuery, ProfileQuery, ResolveQuery
+from api.reads.deadline import Deadline
+from api.reads.metrics import read_metrics
+from api.reads.posts import ORDERS, PostsWanted, read_posts
+from api.reads.users import read_user, resolve_user
+from api.routes.telling import tell
+from api.schemas import METRICS_ANSWERS, POSTS_ANSWERS, PROFILE_ANSWERS, RESOLVE_ANSWERS
+from pipelines.domain.list_documents import Window
+
+router = APIRouter(tags=["User"], dependencies=[Depends(no_repeats)])
+_APP = "/api/v1/vidplat/app/v3"
+
+
+@router.get(
+    "/api/v1/vidplat/web/get_sec_user_id",
+    summary="Read a sec_user_id from a link",
+    response_model=None,
+    responses=RESOLVE_ANSWERS,
+)
+async def get_sec_user_id(
+    request: Request, query: Annotated[ResolveQuery, Query()], sources: Reads
+) -> Response:
+    """The account behind a profile link, a short link, a link of a work, or text. 解析 sec_user_id.
+
+    A link of a work leads to its author. Short links are followed once and then remembered.
+    """
+    understood(request.scope, query.model_dump())
+    now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
+    return tell(request, await resolve_user(sources, query.url, now=now, deadline=deadline))
+
+
+@router.get(
+    f"{_APP}/handler_user_profile",
+    summary="User profile",
+    response_model=None,
+    responses=PROFILE_ANSWERS,
+)
+async def handler_user_profile(
+    request: Request, query: Annotated[ProfileQuery, Query()], sources: Reads
+) -> Response:
+    """What an account shows of itself: names, counts, description. 用户主页信息."""
+    understood(request.scope, query.model_dump())
+    now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
+    return tell(request, await read_user(sources, query.sec_user_id, now=now, deadline=deadline))
+
+
+@router.get(
+    f"{_APP}/fetch_user_post_videos",
+    summary="Posts of a user",
+    response_model=None,
+    responses=POSTS_ANSWERS,
+)
+async def fetch_user_post_videos(
+    request: Request, query: Annotated[PostsQuery, Query()], sources: Reads
+) -> Response:
+    """The posts of an account, page by page. 用户作品列表.
+
+    `max_cursor` is the platform's own (`pagination_mode` platform_cursor), or one over the posts
+    that were observed where the source reads first screens alone. `sort_type` sorts each page of
+    the platform by itself.
+    """
+    understood(request.scope, query.model_dump())
+    now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
+    wanted = PostsWanted(
+        sec_user_id=query.sec_user_id,
+        max_cursor=query.max_cursor,
+        count=query.count,
+        order=ORDERS[query.sort_type],
+    )
+    return tell(request, await read_posts(sources, wanted, now=now, deadline=deadline))
+
+
+@router.get(
+    f"{_APP}/fetch_user_metrics",
+    summary="Creator metrics",
+    response_model=None,
+    responses=METRICS_ANSWERS,
+)
+async def fetch_user_metrics(
+    request: Request, query: Annotated[MetricsQuery, Query()], sources: Reads
+) -> Response:
+    """Followers, total likes, and the likes of the newest works of the last days. 创作者指标.
+
+    Counts come from the works' own pages. What could not be read in time leaves
+    `statistics_complete` false; averages of nothing are null.
+    """
+    understood(request.scope, query.model_dump())
+    deadline = Deadline(sources.settings.sync_request_timeout)
+    window = Window(days=query.days, end=call_of(request.scope).moment)
+    answer = await read_metrics(
+        sources, query.sec_user_id, window=window, count=query.count, deadline=deadline
+    )
+    return tell(request, answer)
