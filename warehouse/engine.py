@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import duckdb
@@ -82,6 +83,13 @@ class Engine:
             if relation is None:
                 raise WarehouseError("the query asks for nothing")
             return relation.to_arrow_table()
+
+    @contextmanager
+    def reading(self, sql: str, params: Mapping[str, object] | None = None) -> Iterator[Any]:
+        """The same as an Arrow reader of batches, for answers that are too long to be held."""
+        self._relist_when_due()
+        with query_errors(), self._cursor() as cursor:
+            yield cursor.sql(sql, params=dict(params or {})).to_arrow_reader()
 
     def refresh(self) -> None:
         """See every commit made until now."""

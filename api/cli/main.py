@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from api.cli import (
     assistant,
+    database,
     demo,
     describing,
     doctor,
@@ -24,6 +25,7 @@ from api.cli import (
     report,
     scan,
     services,
+    sql,
     up,
     users,
 )
@@ -66,6 +68,7 @@ app = typer.Typer(
 SCANS = "Find the works that use a track"
 READS = "Ask one thing"
 KEEPING = "Look after it"
+ANALYSING = "Analyse it"
 RUNNING = "Run it"
 
 app.command("scan", rich_help_panel=SCANS)(scan.scan)
@@ -83,6 +86,8 @@ app.add_typer(lists.hashtag, name="hashtag", rich_help_panel=READS)
 app.command("videos", rich_help_panel=READS)(lists.videos)
 app.add_typer(lists.chart, name="chart", rich_help_panel=READS)
 app.add_typer(lists.search, name="search", rich_help_panel=READS)
+app.command("sql", rich_help_panel=ANALYSING)(sql.sql)
+app.command("database", rich_help_panel=ANALYSING)(database.database)
 app.command("init", rich_help_panel=RUNNING)(init.init)
 app.command("up", rich_help_panel=RUNNING)(up.up)
 app.command("serve", rich_help_panel=RUNNING)(services.serve)

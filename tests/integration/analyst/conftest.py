@@ -1,0 +1,93 @@
+"""A small warehouse as a scan leaves it, and the command line over it."""
+
+import io
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.cli.main import main
+from warehouse.home import Home, open_home
+from warehouse.lake import Lake, open_lake
+
+START = datetime(2026, 11, 1, 12, tzinfo=UTC)
+JOB = "0a000000-0000-4000-8000-000000000001"
+
+
+@dataclass
+class Small:
+    """A home with a lake of a few rows."""
+
+    home: Home
+    lake: Lake
+
+    def add_ranking(self, *, job_id: str = JOB, hour: int = 0, works: int = 3) -> None:
+        rows = [
+            {
+                "job_id": job_id, "rank": rank, "aweme_id": f"740000000000000{rank:04}",
+                "music_id": "7361729694329545668", "link_type": "exact_music_id",
+                "digg_count": 100 - rank, "comment_count": None, "collect_count": 3,
+                "share_count": 4, "hot_score": None, "statistics_complete": False,
+                "create_time": 1_760_000_000 + rank,
+                "committed_at": START + timedelta(hours=hour),
+            }
+            for rank in range(1, works + 1)
+        ]  # fmt: skip
+        self.lake.append("marts.rankings", rows)
+
+
+@pytest.fixture(scope="session")
+def empty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with every table and no row: making the tables takes a second, copying them none."""
+    root = tmp_path_factory.mktemp("empty")
+    open_lake(open_home(root, "sandbox").lake_url, world="sandbox")
+    return root
+
+
+@pytest.fixture
+def small(tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
+    shutil.copytree(empty_home, tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path / "data"))
+    home = open_home(tmp_path / "data", "sandbox")
+    return Small(home, open_lake(home.lake_url, world="sandbox"))
+
+
+@dataclass
+class Said:
+    """What a command left: its exit status, its output, its remarks."""
+
+    status: int
+    body: bytes
+    remarks: str
+
+    @property
+    def document(self) -> Any:
+        assert self.status == 0, self.remarks
+        return json.loads(self.body)
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> Callable[..., Said]:
+    """The command as a shell runs it: errors are one line and an exit status."""
+
+    def run(*arguments: str, given: str = "") -> Said:
+        monkeypatch.setattr(sys, "argv", ["sametrack", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(given))
+        capfdbinary.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        sys.stdout.flush()
+        written = capfdbinary.readouterr()
+        return Said(int(ended.value.code or 0), written.out, written.err.decode())
+
+    return run
