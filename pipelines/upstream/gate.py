@@ -12,6 +12,7 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from urllib.parse import urljoin
 
 from pipelines.domain.errors import SubstitutionError, UnreachableError
 from pipelines.upstream.hosts import host_matches
@@ -31,6 +32,15 @@ _ADDRESS = re.compile(
 )
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?", re.ASCII)  # as RFC 1123 has it
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
+
+
+_SPECIAL = tuple(
+    map(
+        ipaddress.ip_network,
+        # what the library takes for global, and leads to this machine, this site or a tunnel
+        ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "64:ff9b:1::/48", "2002::/16", "::/96"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +116,30 @@ def check_address(text: str, *, allowed: Iterable[str], profile: Profile, surfac
     return Address(scheme, address.host, port, address.target)
 
 
+def join_address(base: str, location: str, *, surface: str) -> str:
+    """The absolute address that a redirect at `base` names; still to be checked.
+
+    Raises:
+        SubstitutionError: It cannot be read at all.
+    """
+    try:
+        return urljoin(base, location)
+    except ValueError as exc:
+        raise SubstitutionError("a redirect cannot be read", surface=surface) from exc
+
+
 def is_public(address: IPAddress) -> bool:
-    """True for an address of the open internet; addresses that wrap another are unwrapped."""
+    """True for an address of the open internet; addresses that wrap another are unwrapped, or
+    refused where the wrapping itself is history.
+    """
     if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or _nat64(address)
+        inner = address.ipv4_mapped or _nat64(address)
         if inner is not None:
             return is_public(inner)
         if address.teredo is not None:
             return False
+    if any(address in network for network in _SPECIAL):
+        return False
     return address.is_global and not address.is_multicast
 
 

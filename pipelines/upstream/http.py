@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Self
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import httpx2
 import stamina
@@ -27,7 +27,7 @@ from pipelines.domain.errors import (
     UnreachableError,
 )
 from pipelines.upstream.asking import Ask, HttpLimits
-from pipelines.upstream.gate import MAX_REDIRECTS, Address, Dialler, check_address
+from pipelines.upstream.gate import MAX_REDIRECTS, Address, Dialler, check_address, join_address
 from pipelines.upstream.manners import Manners
 from pipelines.upstream.memory import NOT_MODIFIED
 from pipelines.upstream.politeness import Turns
@@ -48,6 +48,7 @@ _HEADERS = {
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TOO_MANY = 429
 _OK = 200
+_CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 _VALIDATORS = ("ETag", "Last-Modified", "Cache-Control")
 _ROBOTS_S = 5.0  # nobody waits longer for a file that is only kept
 _SERVER_FAULT = 500
@@ -172,7 +173,7 @@ class GuestClient:
             if answer.status not in _REDIRECTS or not answer.location:
                 return replace(answer, location=None, validators={} if hop else answer.validators)
             ask = replace(ask, known=None)  # it is about the first address
-            target = urljoin(address.url, answer.location)
+            target = join_address(address.url, answer.location, surface=ask.surface)
             if ask.ends_at(target):
                 return replace(answer, location=target)
         raise SubstitutionError(
@@ -247,6 +248,7 @@ class GuestClient:
                     "GET", address.url, headers=words, extensions={DIAL: dial}
                 ) as response,
             ):
+                _check_coding(response, ask.surface)
                 async for chunk in response.aiter_bytes():
                     sink.take(chunk)
         except (TimeoutError, httpx2.TransportError) as exc:
@@ -258,6 +260,21 @@ class GuestClient:
                 "the body cannot be decompressed", surface=ask.surface, reason="undecodable_body"
             ) from exc
         return _answer(response, surface=ask.surface, url=address.url)
+
+
+def _check_coding(response: httpx2.Response, surface: str) -> None:
+    """What we did not ask for may unpack to gigabytes from one read: no cap would see it in time.
+
+    Raises:
+        StructureChangedError: The body is packed in another way, or more than once.
+    """
+    coding = response.headers.get("Content-Encoding", "").strip().lower()
+    if coding not in _CODINGS:
+        raise StructureChangedError(
+            "the body is compressed in a way that was not asked for",
+            surface=surface,
+            reason="undecodable_body",
+        )
 
 
 def _answer(response: httpx2.Response, *, surface: str, url: str) -> Answer:
