@@ -6,10 +6,10 @@ Reading the environment belongs to `pipelines/settings.py`, opening stores to th
 from dagster import Definitions, in_process_executor
 
 from pipelines import checks, jobs
-from pipelines.assets import collecting, concluding, discovering, health
+from pipelines.assets import collecting, concluding, discovering, health, publishing
 from pipelines.remote_scan import scan_of_run
-from pipelines.resources import DeskResource, HealthResource
-from pipelines.schedules import canary_schedule
+from pipelines.resources import DeskResource, HealthResource, PublishingResource
+from pipelines.schedules import canary_schedule, database_schedule
 from pipelines.settings import Settings
 
 LOCATION = "sametrack"
@@ -30,13 +30,16 @@ ASSETS = (
     concluding.job_results,
     discovering.discovered_videos,
     health.surface_health,
+    publishing.database,
 )
 
 
-def build_definitions(*, canaries_every_h: int = 0, **overrides: object) -> Definitions:
-    """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, `health`).
+def build_definitions(
+    *, canaries_every_h: int = 0, database_every_h: int = 0, **overrides: object
+) -> Definitions:
+    """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, …).
 
-    `canaries_every_h` 0 leaves their schedule stopped.
+    `canaries_every_h`, `database_every_h`: 0 leaves the schedule stopped.
     """
     return Definitions(
         assets=ASSETS,
@@ -47,12 +50,21 @@ def build_definitions(*, canaries_every_h: int = 0, **overrides: object) -> Defi
             jobs.discovery,
             jobs.request_scan,
             jobs.canaries,
+            jobs.publish_database,
         ],
-        schedules=[canary_schedule(canaries_every_h)],
+        schedules=[canary_schedule(canaries_every_h), database_schedule(database_every_h)],
         executor=in_process_executor,
-        resources={"scan": scan_of_run, "desk": DeskResource(), "health": HealthResource()}
+        resources={
+            "scan": scan_of_run,
+            "desk": DeskResource(),
+            "health": HealthResource(),
+            "publishing": PublishingResource(),
+        }
         | overrides,
     )
 
 
-defs = build_definitions(canaries_every_h=Settings().canaries_every_h)
+_settings = Settings()
+defs = build_definitions(
+    canaries_every_h=_settings.canaries_every_h, database_every_h=_settings.database_every_h
+)

@@ -19,6 +19,7 @@ from pipelines.assets.collecting import CANDIDATES, SEARCH_PAGES, VIDEO_DETAILS
 from pipelines.assets.concluding import JOB_RESULTS
 from pipelines.assets.discovering import DISCOVERED
 from pipelines.assets.health import SURFACE_HEALTH
+from pipelines.assets.publishing import DATABASE
 from pipelines.domain.parameters import scan_parameters
 from pipelines.resources import DeskResource
 
@@ -47,6 +48,13 @@ canaries = define_asset_job(
     "canaries",
     selection=AssetSelection.assets(SURFACE_HEALTH),
     description="Ask every surface of the platform one question. Starts no scan.",
+)
+
+
+publish_database = define_asset_job(
+    "publish_database",
+    selection=AssetSelection.assets(DATABASE),
+    description="Write all marts into one DuckDB file for other tools.",
 )
 
 

@@ -19,6 +19,7 @@ from warehouse.control import open_control
 from warehouse.engine import Engine
 from warehouse.home import open_home
 from warehouse.lake import open_lake
+from warehouse.published import Published, database_path, publish_database
 
 
 class DeskResource:
@@ -55,6 +56,23 @@ class HealthResource:
         """
         settings = Settings()
         return ask_all_surfaces(settings, choose_profile(settings), asked_by="canaries")
+
+
+class PublishingResource:
+    """Where the marts are published; opens the stores only while it is done."""
+
+    def publish(self) -> Published:
+        """Write the database of the world that the settings name.
+
+        Raises:
+            ProfileNotChosenError: No profile is chosen.
+            WarehouseError: The lake cannot be read, or the file not be written.
+        """
+        settings = Settings()
+        home = open_home(settings.data_home, choose_profile(settings).name)
+        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+        with closing(Engine(lake)) as engine:
+            return publish_database(engine, database_path(home))
 
 
 class ScanSlot:

@@ -4,7 +4,7 @@ start it in the orchestrator's UI.
 
 from dagster import DefaultScheduleStatus, ScheduleDefinition
 
-from pipelines.jobs import canaries
+from pipelines.jobs import canaries, publish_database
 
 USUAL_H = 6
 """Hours between two rounds of canaries when somebody starts the schedule without naming any."""
@@ -19,6 +19,17 @@ def canary_schedule(every_h: int) -> ScheduleDefinition:
         cron_schedule=_cron(every_h or USUAL_H),
         default_status=DefaultScheduleStatus.RUNNING if every_h else DefaultScheduleStatus.STOPPED,
         description="Ask every surface of the platform one question.",
+    )
+
+
+def database_schedule(every_h: int) -> ScheduleDefinition:
+    """The published database every so many hours; 0: stopped until somebody starts it."""
+    return ScheduleDefinition(
+        name="database_schedule",
+        job=publish_database,
+        cron_schedule=_cron(every_h or _DAY_H),
+        default_status=DefaultScheduleStatus.RUNNING if every_h else DefaultScheduleStatus.STOPPED,
+        description="Write all marts into one DuckDB file for other tools.",
     )
 
 

@@ -4,10 +4,10 @@ Values come from the environment or from `.env` in the working directory; names 
 """
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 DataProvider = Literal["vidplat-public", "browser-public", "mock", "file", "vidplat-web"]
 MusicProvider = Literal["public-graph", "mobileapp-guest", "browser-public"]
@@ -60,13 +60,30 @@ class Settings(BaseSettings):
     canaries_every_h: int = Field(
         0, ge=0, le=168, description="hours between two probes of all surfaces; 0 probes on demand"
     )
+    database_every_h: int = Field(
+        24, ge=0, le=168, description="hours between two publications of the marts; 0 on demand"
+    )
+    watch_retention_days: int = Field(90, ge=1, description="days a watchlist's run is kept")
+    digest_webhook_url: SecretStr | None = Field(None, description="https address told of digests")
+    digest_webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="hosts that may be told of digests, comma-separated"
+    )
 
     @field_validator(
         "users_file", "videos_file", "vidplat_cookie", "chromium_path", "canary_music_id",
         "canary_aweme_id", "canary_sec_uid", "canary_ch_id", "canary_link", "canary_term",
+        "digest_webhook_url",
         mode="before",
     )  # fmt: skip
     @classmethod
     def _no_blank(cls, value: object) -> object:
         """`NAME=` in a file means "none", not the working directory or an empty cookie."""
         return None if isinstance(value, str) and not value.strip() else value
+
+    @field_validator("digest_webhook_hosts", mode="before")
+    @classmethod
+    def _split_hosts(cls, value: object) -> object:
+        """Environment variables hold text: `a.example, b.example`."""
+        if not isinstance(value, str):
+            return value
+        return tuple(name.strip() for name in value.split(",") if name.strip())

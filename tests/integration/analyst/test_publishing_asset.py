@@ -1,0 +1,29 @@
+"""The orchestrator publishes the database that the command writes, and says what is in it."""
+
+from typing import Any
+
+from dagster import DagsterInstance, DefaultScheduleStatus
+
+from pipelines.definitions import build_definitions
+from warehouse.published import database_path
+
+
+def test_the_job_publishes_and_tells_rows(small: Any) -> None:
+    small.add_ranking(works=4)
+    job = build_definitions().resolve_job_def("publish_database")
+    with DagsterInstance.ephemeral() as instance:
+        ended = job.execute_in_process(instance=instance)
+    assert ended.success
+    told = ended.asset_materializations_for_node("published__database")[0].metadata
+    assert told["dagster/row_count"].value == 4
+    assert database_path(small.home).stat().st_size == told["size_bytes"].value
+
+
+def test_the_schedule_runs_only_where_a_setting_says_how_often() -> None:
+    for every_h, status, cron in (
+        (0, DefaultScheduleStatus.STOPPED, "17 5 */1 * *"),
+        (6, DefaultScheduleStatus.RUNNING, "17 */6 * * *"),
+    ):
+        defs = build_definitions(database_every_h=every_h)
+        schedule = defs.resolve_schedule_def("database_schedule")
+        assert (schedule.default_status, schedule.cron_schedule) == (status, cron)
