@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 _HAN = re.compile("[\u3400-\u9fff]")
 _SENTENCE_END = re.compile(r"(?<=[.。!?])\s+|\s*\n\n\s*")
+_HAN_BREAK = re.compile(r"(?<=[\u3400-\u9fff])\s*\n\s*(?=[\u3400-\u9fff])")  # no word ends there
 _BREAK = re.compile(r"\s*\n\s*")
 
 
@@ -24,7 +25,7 @@ def split_languages(text: str | None) -> Words:
     """Sentences with a Chinese sign are Chinese, all others English; paragraphs stay apart."""
     paragraphs = [_sentences(one) for one in (text or "").split("\n\n")]
     english = [" ".join(one for one in said if not is_chinese(one)) for said in paragraphs]
-    chinese = ["".join(one for one in said if is_chinese(one)) for said in paragraphs]
+    chinese = [" ".join(one for one in said if is_chinese(one)) for said in paragraphs]
     return Words(_joined(english), _joined(chinese))
 
 
@@ -34,9 +35,9 @@ def is_chinese(text: str) -> bool:
 
 
 def _sentences(paragraph: str) -> list[str]:
-    whole = _BREAK.sub(" ", paragraph.strip())
+    whole = _BREAK.sub(" ", _HAN_BREAK.sub("", paragraph.strip()))
     return [one for one in _SENTENCE_END.split(whole) if one]
 
 
 def _joined(paragraphs: list[str]) -> str:
-    return "\n\n".join(one.strip() for one in paragraphs if one.strip())
+    return "\n\n".join(one.replace("。 ", "。") for one in paragraphs if one)

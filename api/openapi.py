@@ -1,13 +1,14 @@
 """The API description: what the framework writes, completed with security and examples."""
 
+import copy
 from typing import Any, get_args, get_type_hints
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
-from api.chinese import DESCRIPTIONS_ZH, PHRASES_ZH, SUMMARIES_ZH
-from api.errors import ANSWERS
+from api.chinese import DESCRIPTIONS_ZH, HINTS_ZH, PHRASES_ZH, SUMMARIES_ZH, TAGS_ZH
+from api.errors import ANSWERS, OK
 from api.languages import split_languages
 from api.reference import SUMMARY_ZH, ZH, operation_name
 from api.schemas.examples import ANSWERS_SHOWN, EXAMPLES, read_example
@@ -21,15 +22,49 @@ Every JSON answer under `/api/v1/` has the same eleven keys. On failure `data.er
 wrong (`detail`) and what to do (`hint`); `type` is stable. Results are never a full enumeration of
 the platform: `coverage_complete` is always false.
 
-所有 `/api/v1/` 下的 JSON 响应使用同一信封结构; 失败时 `data.error` 说明原因与处理办法。
+找出真正使用同一段录音的公开视频: 以听音核验确认, 按互动排行, 并说明未能看到的部分.
+
+所有 `/api/v1/` 下的 JSON 响应使用相同的十一个字段. 失败时 `data.error` 说明原因 (`detail`) 与处理
+办法 (`hint`), `type` 稳定不变. 结果不代表平台全量: `coverage_complete` 始终为 false.
 """
 SECURITY_SCHEMES = {
-    "bearer": {"type": "http", "scheme": "bearer", "description": "Authorization: Bearer <token>"},
-    "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "Authorization: Bearer <token>. 设置 OWN_API_TOKEN 后必填.",
+    },
+    "apiKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "x-api-key",
+        "description": "The same token in a header of its own. 以单独的请求头携带同一令牌.",
+    },
+}
+TAGS = {
+    "User": "Accounts, their works and how they fare",
+    "Music": "Tracks: rankings, related works, observed lists",
+    "Jobs": "Scans in the background",
+    "Search": "The platform's own search, which it protects",
+    "Video": "Works by their ids",
+    "Hashtag": "Hashtags: observed lists",
+    "Chart": "The history of the chart",
+    "Sametrack": "Our own, beyond the interface",
+    "Operation": "For supervisors: no token, no envelope",
 }
 OPTIONAL_TOKEN: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}, {}]
 PROTECTED = "/api/"
 _INVALID = str(ANSWERS["invalid_video_ids"].status)
+_GOOD = str(OK)
+_ENVELOPE_SHOWN = {
+    "request_id": "0b1f3c1e-9c57-4f0a-8d0e-2f6f1a5f7c11",
+    "time": "2026-01-31 12:00:00",
+    "time_stamp": 1769860800,
+    "time_zone": "UTC",
+    "docs": "/docs",
+    "router": "/api/v1/",
+    "params": {},
+}
+_ANYTHING: dict[str, Any] = {"application/json": {"schema": {}}}
 _SHOWN = {"example", "examples", "default"}
 _FRAMEWORK_SHAPES = ("HTTPValidationError", "ValidationError")
 
@@ -65,7 +100,10 @@ def _build(app: FastAPI) -> dict[str, Any]:
         description=DESCRIPTION,
         routes=app.routes,
     )
-    document["components"]["securitySchemes"] = SECURITY_SCHEMES
+    document["components"]["securitySchemes"] = copy.deepcopy(SECURITY_SCHEMES)
+    document["tags"] = [
+        {"name": name, "description": said, ZH: TAGS_ZH[name]} for name, said in TAGS.items()
+    ]
     for name in _FRAMEWORK_SHAPES:
         document["components"]["schemas"].pop(name, None)
     for path, operations in document["paths"].items():
@@ -73,8 +111,29 @@ def _build(app: FastAPI) -> dict[str, Any]:
             _complete(operation, is_protected=path.startswith(PROTECTED))
             name = operation_name(method.upper(), path, operation["operationId"])
             _say_in_both(operation, name)
-    _part_languages({key: document[key] for key in ("paths", "components")})
+    _part_languages(document)
     return document
+
+
+def in_chinese(document: dict[str, Any]) -> dict[str, Any]:
+    """The same description with its Chinese words in the places of the English ones."""
+    found = copy.deepcopy(document)
+    _turn(found)
+    return found
+
+
+def _turn(node: object) -> None:
+    if isinstance(node, list):
+        for one in node:
+            _turn(one)
+    if not isinstance(node, dict):
+        return
+    for place, chinese in (("description", ZH), ("summary", SUMMARY_ZH)):
+        if node.get(chinese):
+            node[place] = node[chinese]
+    for key, value in node.items():
+        if key not in _SHOWN:
+            _turn(value)
 
 
 def _say_in_both(operation: dict[str, Any], name: str) -> None:
@@ -83,6 +142,31 @@ def _say_in_both(operation: dict[str, Any], name: str) -> None:
     operation["description"] = words.en
     operation[ZH] = DESCRIPTIONS_ZH.get(name, words.zh)
     operation[SUMMARY_ZH] = SUMMARIES_ZH.get(name, short)
+    for response in operation["responses"].values():
+        named = [kind for kind in ANSWERS if f"`{kind}`" in response["description"]]
+        if named:
+            told = [f"`{kind}`: {ANSWERS[kind].message_zh}. {HINTS_ZH[kind]}." for kind in named]
+            response[ZH] = "\n\n".join(told)
+            _show_failure(response, named[0])
+
+
+def _show_failure(response: dict[str, Any], kind: str) -> None:
+    """A whole answer of this kind, as it would come: the detail differs each time."""
+    answer = ANSWERS[kind]
+    error = {
+        "type": kind,
+        "detail": answer.message,
+        "hint": answer.hint,
+        "retry_after": None,
+        "upstream": None,
+    }
+    response["content"]["application/json"]["example"] = {
+        **_ENVELOPE_SHOWN,
+        "code": answer.status,
+        "message": answer.message,
+        "message_zh": answer.message_zh,
+        "data": {"error": error},
+    }
 
 
 def _part_languages(node: object) -> None:
@@ -105,6 +189,8 @@ def _part_languages(node: object) -> None:
 def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:
     if _FRAMEWORK_SHAPES[0] in str(operation["responses"].get(_INVALID)):
         del operation["responses"][_INVALID]  # the framework's own answer, which is never given
+    if operation["responses"].get(_GOOD, {}).get("content") == _ANYTHING:
+        del operation["responses"][_GOOD]  # the framework adds it to operations that never succeed
     operation["security"] = OPTIONAL_TOKEN if is_protected else []
     examples = EXAMPLES.get(operation["operationId"], {})
     for parameter in operation.get("parameters", []):

@@ -9,12 +9,14 @@ from starlette.responses import Response
 from api.deps import no_query
 from api.envelope import Json, Rendered, read, render
 from api.errors import NotFoundError
+from api.openapi import in_chinese
 from api.reference import build_reference
 from api.schemas import REFERENCE_ANSWERS
 
 router = APIRouter(include_in_schema=False)
 extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 
+CHINESE = "zh"
 _CONSOLE = Path(__file__).parent.parent / "console"
 _SWAGGER = _CONSOLE / "vendor" / "swagger-ui-dist"
 _PAGE_POLICY = (
@@ -25,6 +27,7 @@ _FILES = {
     "swagger-ui-bundle.js": (_SWAGGER, "text/javascript"),
     "swagger-ui.css": (_SWAGGER, "text/css"),
     "reference.js": (_CONSOLE, "text/javascript"),
+    "reference.css": (_CONSOLE, "text/css"),
 }
 
 
@@ -52,9 +55,10 @@ def _reference(app: FastAPI) -> Rendered:
 
 
 @router.get("/openapi.json")
-async def openapi_json(request: Request) -> Response:
-    """The description, OpenAPI 3.1.0."""
-    return Json(await run_sync(request.app.openapi))  # the first call takes half a second
+async def openapi_json(request: Request, lang: str = "en") -> Response:
+    """The description, OpenAPI 3.1.0; `lang=zh`: in Chinese."""
+    document = await run_sync(request.app.openapi)  # the first call takes half a second
+    return Json(await run_sync(in_chinese, document) if lang == CHINESE else document)
 
 
 @router.get("/docs")

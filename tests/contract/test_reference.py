@@ -83,7 +83,8 @@ def test_limits_and_linked_defaults_are_those_of_the_interface(reference: Any) -
     ("text", "english", "chinese"),
     [
         ("likes of a video. 点赞数", "likes of a video", "点赞数"),
-        ("One. Two. 一. 二.", "One. Two.", "一.二."),
+        ("One. Two. 一. 二.", "One. Two.", "一. 二."),
+        ("One. 一\n二。三。", "One.", "一二。三。"),
         ("First.\n\nSecond. 第二.", "First.\n\nSecond.", "第二."),
         ("only English", "only English", ""),
         (None, "", ""),
