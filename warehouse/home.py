@@ -56,6 +56,11 @@ class Home:
         return self.root / "reports"
 
     @property
+    def digests_dir(self) -> Path:
+        """What runs of watchlists had to say."""
+        return self.root / "digests"
+
+    @property
     def sounds_dir(self) -> Path:
         """Sound streams while they are listened to."""
         return self.root / "sounds"

@@ -95,17 +95,29 @@ class WatchRunRows:
         status: RunStatus,
         outcome: str,
         digest: Mapping[str, Any] | None,
-        told: Mapping[str, Any] | None,
     ) -> bool:
         """End a run; False if it was lost to somebody else, whose end counts."""
         values = {
             "status": status,
             "outcome": outcome,
             "digest": _json(digest),
-            "told": _json(told),
             "ended_at": self._database.now(),
         }
         return self._write(run_id, owner, values)
+
+    def prolong_run(self, run_id: str, owner: str, *, ttl_s: float) -> bool:
+        """Go on working on a run; False if it was lost to somebody else."""
+        mine = (WATCH_RUNS.c.run_id == run_id) & (WATCH_RUNS.c.owner == owner)
+        until = self._database.now() + ttl_s
+        with self._database.writing() as connection:
+            done = connection.execute(update(WATCH_RUNS).where(mine).values(held_until=until))
+            return bool(done.rowcount)
+
+    def save_told(self, run_id: str, told: Mapping[str, Any]) -> None:
+        """Write what became of telling somebody."""
+        row = WATCH_RUNS.c.run_id == run_id
+        with self._database.writing() as connection:
+            connection.execute(update(WATCH_RUNS).where(row).values(told=_json(told)))
 
     def looks(self, run_id: str) -> list[Look]:
         """The entries of a run, in the order of the watchlist."""

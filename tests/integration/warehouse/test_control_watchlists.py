@@ -117,7 +117,7 @@ def test_one_process_works_on_a_run_and_loses_it_when_it_dies(
     assert taken is not None
     assert (taken.tries, taken.began_at) == (2, NOON)
     assert not control.release_run(run_id, "first", status="waiting")
-    ending = {"status": "completed", "outcome": "done", "digest": {"a": 1}, "told": None}
+    ending = {"status": "completed", "outcome": "done", "digest": {"a": 1}}
     assert not control.end_run(run_id, "first", **ending)  # type: ignore[arg-type]  # fields by name
     assert control.end_run(run_id, "second", **ending)  # type: ignore[arg-type]  # as above
     assert control.hold_run(run_id, "third", ttl_s=60) is None
@@ -140,7 +140,7 @@ def test_what_was_seen_last_is_found_again_though_old_runs_are_forgotten(
         done = replace(look, status="completed", subject="1", observation={"hour": hour})
         control.save_look(done)
         control.hold_run(run_id, "one", ttl_s=60)
-        control.end_run(run_id, "one", status="completed", outcome="done", digest=None, told=None)
+        control.end_run(run_id, "one", status="completed", outcome="done", digest=None)
     last = control.last_observation(PLAN.name, "track", "1", before_run=run_ids[2])
     assert last == {"hour": 1}
     assert control.delete_old_runs(clock.now + HOUR) == 2

@@ -1,0 +1,86 @@
+"""The watcher over the stores that the settings name, for the orchestrator and the command line."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import timedelta
+
+from pipelines.domain.worlds import is_demo_world
+from pipelines.open_desk import build_desk
+from pipelines.settings import Settings
+from pipelines.upstream.profiles import Profile
+from pipelines.upstream.providers import choose_profile
+from pipelines.watches.calendar import CronCalendar
+from pipelines.watches.digest import DigestFolder
+from pipelines.watches.screens import Screens
+from pipelines.watches.telling import Nobody, Teller, Webhook, check_webhook
+from pipelines.watches.watcher import Watcher
+from warehouse.control import ControlStore, open_control
+from warehouse.engine import Engine
+from warehouse.home import Home, open_home
+from warehouse.lake import open_lake
+from warehouse.queries import read_candidates
+
+_UNAVAILABLE = "unavailable"
+
+
+@contextmanager
+def open_watcher(settings: Settings) -> Iterator[Watcher]:
+    """A watcher over open stores; closes them afterwards.
+
+    Raises:
+        ProfileNotChosenError: No profile is chosen.
+        InvalidParameterError: The webhook's address cannot be used.
+        WarehouseError: A store cannot be opened.
+    """
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    with ExitStack() as stack:
+        control = open_control(settings.control_url or home.control_url, world=home.world)
+        stack.enter_context(closing(control))
+        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+        engine = stack.enter_context(closing(Engine(lake)))
+        yield build_watcher(settings, profile, home, control=control, engine=engine)
+
+
+def build_watcher(
+    settings: Settings, profile: Profile, home: Home, *, control: ControlStore, engine: Engine
+) -> Watcher:
+    """Put the watcher together over open stores."""
+    screens = Screens(
+        settings=settings,
+        profile=profile,
+        control=control,
+        engine=engine,
+        sounds_dir=home.sounds_dir,
+    )
+
+    def gone_works(job_id: str) -> dict[str, str | None]:
+        return {
+            row["aweme_id"]: row["reason"]
+            for row in read_candidates(engine, job_id)
+            if row["outcome"] == _UNAVAILABLE
+        }
+
+    return Watcher(
+        control=control,
+        desk=build_desk(settings, profile, control=control, engine=engine),
+        look=screens.look,
+        gone_works=gone_works,
+        calendar=CronCalendar(),
+        digests=DigestFolder(home.digests_dir),
+        teller=open_teller(settings),
+        is_demo=is_demo_world(home.world),
+        retention=timedelta(days=settings.watch_retention_days),
+    )
+
+
+def open_teller(settings: Settings) -> Teller:
+    """Who hears of digests: nobody, unless an address is set.
+
+    Raises:
+        InvalidParameterError: It is set and cannot be used.
+    """
+    if settings.digest_webhook_url is None:
+        return Nobody()
+    url = settings.digest_webhook_url.get_secret_value()
+    return Webhook(check_webhook(url, hosts=settings.digest_webhook_hosts))

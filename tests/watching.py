@@ -1,0 +1,148 @@
+"""A small invented world for tests of watchlists: tracks, a clock, a desk that scans at once."""
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pipelines.desk import Scan
+from pipelines.domain.changes import Observation
+from pipelines.domain.documents import Document, to_time
+from pipelines.domain.errors import JobNotFoundError
+from pipelines.domain.jobs import PRIORITY_SCHEDULES, Origin
+from pipelines.domain.parameters import ScanParameters
+from pipelines.domain.watching import Entry, Plan
+from pipelines.watches.calendar import CronCalendar
+from pipelines.watches.digest import DigestFolder
+from pipelines.watches.telling import Nobody, Teller
+from pipelines.watches.watcher import Watcher
+from tests.documents import work
+from warehouse.control import ControlStore, NewJob
+
+MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
+TRACKS = tuple(f"730000000000000000{number}" for number in range(1, 6))
+PLAN = Plan(
+    name="five-songs",
+    every="every 6 hours",
+    entries=tuple(Entry(kind="track", input=music_id) for music_id in TRACKS),
+    parameters={"count": 10},
+)
+
+
+@dataclass
+class Clock:
+    now: datetime = MONDAY
+
+    def __call__(self) -> float:
+        return self.now.timestamp()
+
+    def moment(self) -> datetime:
+        return self.now
+
+
+@dataclass
+class Songs:
+    """What each track looks like at a moment. Likes grow by `daily` a day, 100 unless told."""
+
+    clock: Clock
+    daily: dict[tuple[str, int], int] = field(default_factory=dict)
+    boosts: dict[tuple[str, int], int] = field(default_factory=dict)
+    hidden: set[tuple[str, int]] = field(default_factory=set)
+    works: dict[str, list[int]] = field(default_factory=dict)
+
+    def result(self, music_id: str) -> Document:
+        """The stored result of a scan that ends now."""
+        numbers = self.works.get(music_id, [1, 2, 3, 4, 5])
+        ranked = [self._work(music_id, n) for n in numbers if (music_id, n) not in self.hidden]
+        return {
+            "music_id": music_id,
+            "music": {"title": f"Song {music_id[-1]}"},
+            "ranked": ranked,
+            "unique_account_count": len(ranked),
+            "created_at": to_time(self.clock.now),
+        }
+
+    def _work(self, music_id: str, number: int) -> Document:
+        document = deepcopy(work(number))
+        heard = document["link_type"] != "exact_music_id"
+        document |= {
+            "aweme_id": f"{music_id}{number:02}",
+            "desc": f"Work {number}",
+            "observed_at": to_time(self.clock.now),
+            "source_music_id": f"{music_id}9{number}" if heard else music_id,
+        }
+        days = (self.clock.now - MONDAY) / timedelta(days=1)
+        likes = 100_000 - 10_000 * number + int(days * self.daily.get((music_id, number), 100))
+        document["statistics"] = {
+            "digg_count": likes + self.boosts.get((music_id, number), 0),
+            "comment_count": 0, "collect_count": 0, "share_count": 0,
+        }  # fmt: skip
+        return document
+
+
+@dataclass
+class FakeDesk:
+    """Scans are done when they are handed in, unless they are held back or fail."""
+
+    control: ControlStore
+    songs: Songs
+    asked: list[str] = field(default_factory=list)
+    failing: set[str] = field(default_factory=set)
+    is_slow: bool = False
+    _results: dict[str, Document] = field(default_factory=dict)
+
+    def ask(
+        self, text: str, parameters: ScanParameters, *, origin: Origin, job_id: str | None = None
+    ) -> Scan:
+        assert parameters.refresh
+        new = NewJob(
+            kind="scan", input=text, target=text, music_id=text,
+            parameters=parameters.to_document(), fingerprint=text, scan_key=None, origin=origin,
+            priority=PRIORITY_SCHEDULES, job_id=job_id,
+        )  # fmt: skip
+        job, _ = self.control.create_or_join(new)
+        self.asked.append(job.job_id)
+        if not self.is_slow:
+            self.work()
+        return Scan(job)
+
+    def work(self) -> None:
+        """What a worker does."""
+        while (job := self.control.claim("worker")) is not None:
+            if job.input in self.failing:
+                error: dict[str, object] = {
+                    "type": "upstream_empty",
+                    "detail": "nothing came",
+                    "hint": None,
+                }
+                self.control.finish(job.job_id, "failed", error=error)
+                continue
+            self._results[job.job_id] = self.songs.result(job.input)
+            self.control.finish(job.job_id, "completed")
+
+    def job(self, job_id: str) -> Scan:
+        job = self.control.job(job_id)
+        if job is None:
+            raise JobNotFoundError("No job has this id, or its retention is over")
+        return Scan(job, self._results.get(job_id))
+
+
+def look_at_nothing(entry: Entry) -> Observation:
+    raise AssertionError(f"{entry} is no track")
+
+
+def build_watcher(control: ControlStore, desk: FakeDesk, folder: Path, **parts: Any) -> Watcher:
+    """A watcher over the invented world."""
+    teller: Teller = parts.pop("teller", Nobody())
+    given: dict[str, Any] = {"look": look_at_nothing, "gone_works": lambda _job_id: {}}
+    return Watcher(
+        control=control,
+        desk=desk,
+        calendar=CronCalendar(),
+        digests=DigestFolder(folder),
+        teller=teller,
+        is_demo=True,
+        clock=desk.songs.clock.moment,
+        **{**given, **parts},
+    )
