@@ -1,6 +1,6 @@
 """What the analyst's commands share: the warehouse opened for reading, and where answers go.
 
-Nothing of the house but lake and engine is opened. Not here: the commands (`sql`, `taking_out`).
+Nothing of the house but lake and engine is opened. Not here: the commands themselves.
 """
 
 from collections.abc import Iterator

@@ -17,6 +17,7 @@ from api.cli import (
     demo,
     describing,
     doctor,
+    export,
     init,
     jobs,
     lists,
@@ -87,6 +88,7 @@ app.command("videos", rich_help_panel=READS)(lists.videos)
 app.add_typer(lists.chart, name="chart", rich_help_panel=READS)
 app.add_typer(lists.search, name="search", rich_help_panel=READS)
 app.command("sql", rich_help_panel=ANALYSING)(sql.sql)
+app.command("export", rich_help_panel=ANALYSING)(export.export)
 app.command("database", rich_help_panel=ANALYSING)(database.database)
 app.command("init", rich_help_panel=RUNNING)(init.init)
 app.command("up", rich_help_panel=RUNNING)(up.up)

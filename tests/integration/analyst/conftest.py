@@ -1,5 +1,6 @@
 """A small warehouse as a scan leaves it, and the command line over it."""
 
+import hashlib
 import io
 import json
 import shutil
@@ -13,8 +14,11 @@ from typing import Any
 import pytest
 
 from api.cli.main import main
+from pipelines.domain.records import Author, Video
+from warehouse.documents import pack_bytes
 from warehouse.home import Home, open_home
 from warehouse.lake import Lake, open_lake
+from warehouse.rows import video_row
 
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 JOB = "0a000000-0000-4000-8000-000000000001"
@@ -40,6 +44,61 @@ class Small:
             for rank in range(1, works + 1)
         ]  # fmt: skip
         self.lake.append("marts.rankings", rows)
+
+    def add_coverage(self) -> None:
+        row: dict[str, object] = {
+            "job_id": JOB, "surface": "music_list", "requests": 2, "pages": 2, "items": 20,
+            "new_items": 18, "stop_reason": "exhausted", "committed_at": START,
+        }  # fmt: skip
+        self.lake.append("marts.coverage", [row])
+
+    def add_works(self, sec_uid: str, *, nickname: str, desc: str, first: int = 1) -> None:
+        """Two works of an account on its page, as a capture leaves them."""
+        origin = {"capture_id": f"c-{first}", "job_id": JOB, "data_provider": "mock"}
+        videos = [
+            video_row(
+                Video(
+                    aweme_id=f"741000000000000{number:04}",
+                    surface="user_posts",
+                    observed_at=START,
+                    desc=desc,
+                    author=Author(
+                        sec_uid=sec_uid, uid=f"9988776655{first}", unique_id=f"handle_{first}",
+                        nickname=nickname, avatar_url="https://pictures.example/a.jpeg",
+                    ),
+                ),
+                **origin,
+            )
+            for number in (first, first + 1)
+        ]  # fmt: skip
+        body = json.dumps({"author": {"sec_uid": sec_uid, "nickname": nickname}}).encode()
+        sha256 = hashlib.sha256(body).hexdigest()
+        payload = {
+            "sha256": sha256, "body": pack_bytes(body), "size_bytes": len(body),
+            "content_type": "application/json",
+        }  # fmt: skip
+        capture = {
+            "surface": "user_posts", "entity_id": sec_uid, "sequence": 1, "outcome": "ok",
+            "reason": None, "http_status": 200, "request_count": 1, "item_count": 2,
+            "cursor_in": 0, "cursor_out": 2, "has_more": False, "payload_sha256": sha256,
+            "source_path": f"/user/{sec_uid}", "parser_version": "1", "observed_at": START,
+            **origin,
+        }  # fmt: skip
+        items = [
+            {
+                "capture_id": f"c-{first}", "position": position, "surface": "user_posts",
+                "entity_id": sec_uid, "sequence": 1, "aweme_id": video["aweme_id"],
+            }
+            for position, video in enumerate(videos)
+        ]  # fmt: skip
+        stamp: dict[str, object] = {"committed_at": START}
+        for name, rows in (
+            ("raw.payloads", [payload]),
+            ("raw.capture_items", items),
+            ("raw.videos", videos),
+            ("raw.captures", [capture]),
+        ):
+            self.lake.append(name, [{**row, **stamp} for row in rows])
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,151 @@
+"""`sametrack export`: what leaves is what is stored, explained, and without names where asked."""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+SEC_UID = "MS4wLjABAAAAan-account_of-the-test"
+HOSTILE = '=HYPERLINK("https://an.example";"a")'
+NAMES = (SEC_UID, "A nickname", HOSTILE, "handle_1", "https://pictures.example", "741000")
+JOB = "0a000000-0000-4000-8000-000000000001"
+TRACK = "7361729694329545668"
+
+
+def fill(small: Any) -> None:
+    small.add_ranking()
+    small.add_ranking(job_id="another", hour=1)
+    small.add_works(SEC_UID, nickname="A nickname", desc=HOSTILE)
+    small.add_coverage()
+
+
+def read_zip(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_a_table_of_a_job_is_a_file_named_after_it(
+    small: Any, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    fill(small)
+    told = command("export", "rankings", "--job", JOB, "--bom", "--json").document
+    assert told["row_counts"] == {"marts.rankings": 3}
+    body = (tmp_path / "sametrack-demo-rankings.csv").read_bytes()
+    assert body.startswith(b"\xef\xbb\xbfjob_id,rank,aweme_id")
+    assert body.count(b"\r\n") == 4
+
+
+def test_ids_are_text_and_formulas_are_disarmed(
+    small: Any, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    fill(small)
+    assert command("export", "videos", "--out", "a.csv").status == 0
+    assert f"'{HOSTILE}".replace('"', '""').encode() in (tmp_path / "a.csv").read_bytes()
+    assert command("export", "videos", "--out", "a.parquet").status == 0
+    found = pq.read_table(tmp_path / "a.parquet")
+    assert found["desc"].to_pylist() == [HOSTILE] * 2
+    assert str(found.schema.field("aweme_id").type) == "string"
+    assert found.schema.metadata[b"sametrack.is_demo_data"] == b"true"
+
+
+def test_a_workbook_tells_method_and_coverage(
+    small: Any, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    fill(small)
+    assert command("export", "rankings", "--job", JOB, "--format", "xlsx").status == 0
+    texts = read_zip(tmp_path / "sametrack-demo-rankings.xlsx")["xl/sharedStrings.xml"].decode()
+    assert "never a full list" in texts
+    assert "exhausted" in texts
+
+
+def test_a_data_package_explains_itself_and_its_sums_hold(
+    small: Any, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    fill(small)
+    told = command("export", "all", "--track", TRACK, "--out", "a.zip", "--json").document
+    assert told["row_counts"]["marts.rankings"] == 6
+    files = read_zip(tmp_path / "a.zip")
+    for line in files["checksums.sha256"].decode().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256(files[name]).hexdigest() == digest
+    descriptor = json.loads(files["datapackage.json"])
+    assert descriptor["name"] == "sametrack-demo"
+    rankings = next(one for one in descriptor["resources"] if one["name"] == "marts_rankings")
+    assert rankings["hash"] == f"sha256:{hashlib.sha256(files[rankings['path']]).hexdigest()}"
+    fields = {one["name"]: one for one in rankings["schema"]["fields"]}
+    assert (fields["aweme_id"]["type"], fields["digg_count"]["unit"]) == ("string", "count")
+    assert files[rankings["path"]].startswith(",".join(fields).encode())
+    assert b"demo data" in files["README.md"]
+    assert b"music_list | exhausted" in files["coverage.md"]
+    assert b"## marts.rankings" in files["dictionary.md"]
+
+
+def test_the_same_moment_makes_the_same_package(
+    small: Any, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    fill(small)
+    ask = ("export", "all", "--job", JOB, "--as-of", "2026-11-01", "--format", "package", "--out")
+    command(*ask, "one.zip")
+    small.add_ranking(hour=30)
+    small.lake.compact("marts.rankings")
+    command(*ask, "two.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx", "package"])
+def test_without_names_nothing_tells_who_and_rows_still_meet(
+    small: Any, command: Callable[..., Any], tmp_path: Path, form: str
+) -> None:
+    fill(small)
+    path = tmp_path / "a.out"
+    what = "all" if form == "package" else "videos"
+    said = command("export", what, "--pseudonymise", "--format", form, "--out", str(path))
+    assert said.status == 0
+    assert "keyed hashes" in said.body.decode()
+    packed = form in {"xlsx", "package"}
+    told = b"".join(read_zip(path).values()) if packed else path.read_bytes()
+    assert [name for name in NAMES if name.encode() in told] == []
+
+
+def test_pseudonyms_are_the_same_in_every_table_and_need_the_key(
+    small: Any, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    fill(small)
+    for what in ("videos", "captures", "accounts"):
+        command("export", what, "--pseudonymise", "--out", f"{what}.parquet")
+    found = {what: pq.read_table(tmp_path / f"{what}.parquet") for what in ("videos", "captures")}
+    [author] = set(found["videos"]["sec_uid"].to_pylist())
+    assert author.startswith("account-")
+    assert author in found["captures"]["entity_id"].to_pylist()
+    key = small.home.root / "pseudonyms.key"
+    assert key.stat().st_mode & 0o077 == 0
+    key.unlink()
+    command("export", "videos", "--pseudonymise", "--out", "again.parquet")
+    again = pq.read_table(tmp_path / "again.parquet")["sec_uid"].to_pylist()
+    assert again[0] != author
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("nothing",), "no table"),
+        (("all",), "more than one table"),
+        (("chart_issues", "--track", "1"), "belong to no track"),
+        (("payloads", "--job", "1"), "belong to no job"),
+        (("videos", "--job", "1", "--track", "1"), "not both"),
+        (("videos", "--out", "/proc/none/a.csv"), "cannot be written"),
+        (("videos", "--as-of", "2999-01-01"), "not over"),
+    ],
+)
+def test_what_cannot_be_taken_is_told_in_one_line(
+    small: Any, command: Callable[..., Any], arguments: tuple[str, ...], told: str
+) -> None:
+    said = command("export", *arguments)
+    assert said.status == 2
+    assert told in said.remarks
