@@ -71,7 +71,7 @@ function Side() {
 
 function Bar() {
   return html`<header class="bar"><button type="button" class="button icon menu" aria-label=${t("nav.menu")} aria-expanded=${String(isMenuOpen.value)} aria-controls="side" onClick=${() => { isMenuOpen.value = !isMenuOpen.value; }}><${Icon} name="menu" /></button>
-    <a class="brand" href=${link(["hot"])}><${Mark} /><span class="wide-only">Sametrack</span></a><span class="grow"></span>
+    <a class="brand" href=${link(["hot"])} aria-label="Sametrack"><${Mark} /><span class="wide-only">Sametrack</span></a><span class="grow"></span>
     <button type="button" class="button little" aria-label=${t("bar.token")} onClick=${() => { isTokenOpen.value = true; }}><${Icon} name="key" /><span class="wide-only">${t(token.value ? "bar.token_set" : "bar.token")}</span></button>
     <button type="button" class="button little" lang=${lang.value === "zh" ? "en" : "zh-CN"} onClick=${() => chooseLang(lang.value === "zh" ? "en" : "zh")}>${lang.value === "zh" ? "English" : "中文"}</button>
     <button type="button" class="button icon" aria-label=${t(theme.value === "dark" ? "bar.light" : "bar.dark")} onClick=${() => chooseTheme(theme.value === "dark" ? "light" : "dark")}><${Icon} name=${theme.value === "dark" ? "sun" : "moon"} /></button></header>`;

@@ -43,9 +43,9 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder }) {
   const shown = rows.slice(seen.first, seen.last);
   if (isNarrow) {
     return html`<ol class="cards" ref=${seen.box} tabindex="0" aria-label=${caption}>
-      <li class="gap" role="presentation" style=${{ height: `${seen.before}px` }}></li>
+      <li class="gap" aria-hidden="true" style=${{ height: `${seen.before}px` }}></li>
       ${shown.map((row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
-      <li class="gap" role="presentation" style=${{ height: `${seen.after}px` }}></li></ol>`;
+      <li class="gap" aria-hidden="true" style=${{ height: `${seen.after}px` }}></li></ol>`;
   }
   return html`<div class="table-wrap" ref=${seen.box} tabindex="0" role="region" aria-label=${caption}>
     <table class="fixed" aria-rowcount=${rows.length + 1}><caption class="hidden">${caption}</caption>

@@ -1,5 +1,5 @@
 // A scan that one can watch, and its result once it is there. Found again by its address.
-import { Foreign, count, moment, seconds } from "../format.js";
+import { Foreign, count, moment, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useState } from "../html.js";
 import { say, t } from "../i18n.js";
 import { JobWatch, isOver } from "../job.js";
@@ -28,7 +28,7 @@ export function JobView({ jobId, query }) {
   const watch = useJob(jobId);
   const { job, error } = watch.state.value;
   const title = job?.result?.music?.title ?? job?.result?.keyword ?? job?.input ?? t("job.title");
-  return html`<${Head} title=${title.slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
+  return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
       <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
     <${Fault} error=${error} />
     ${!job && !error && html`<${Card}><${Loading} rows=${5} /><//>`}

@@ -1,0 +1,175 @@
+"""The seven functions of the console from typing to result, before the stand-in platform."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.visitor import View, Visitors
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+LOOKS = {
+    "english-light": {"locale": "en-GB", "color_scheme": "light"},
+    "chinese-dark": {"locale": "zh-CN", "color_scheme": "dark"},
+}
+SMALL = "20"
+
+
+@pytest.fixture(scope="module", params=list(LOOKS))
+def view(visitors: Visitors, track: dict[str, Any], request: pytest.FixtureRequest) -> View:
+    """One visitor per language and theme, whose page is never loaded again."""
+    return visitors.open(**LOOKS[request.param])
+
+
+@pytest.fixture(scope="module")
+def person(view: View, track: dict[str, Any]) -> str:
+    """The account behind the first work of a scan."""
+    scan(view, track)
+    view.page.locator('[data-tab="accounts"]').click()
+    link = view.page.locator("#panel a[href^='#/profile']").first
+    return (link.get_attribute("href") or "").partition("id=")[2]
+
+
+def scan(view: View, track: dict[str, Any]) -> None:
+    view.show("#/hot")
+    view.page.locator("textarea").fill(track["prose"])
+    view.page.locator("input[type=number]").nth(1).fill(SMALL)
+    view.page.locator("button[type=submit].main-act").first.click()
+    view.page.wait_for_selector("[role=tabpanel]")
+
+
+def submit(page: Page) -> None:
+    page.locator("main form button[type=submit]").click()
+
+
+def is_clean(view: View) -> bool:
+    assert view.faults == []
+    assert view.broken_rules() == []
+    assert view.hosts == {view.base.partition("//")[2]}
+    return True
+
+
+def test_a_track_is_scanned_ranked_and_its_evidence_is_shown(
+    view: View, track: dict[str, Any]
+) -> None:
+    scan(view, track)
+    expect(view.page.locator("main h1")).to_have_text(track["title"])
+    rows = view.page.locator("tbody tr.data")
+    assert rows.count() >= 5
+    assert view.axe() == []
+    for tab in ("accounts", "picture", "variants", "related", "heard", "coverage"):
+        view.page.locator(f'[data-tab="{tab}"]').click()
+        view.page.wait_for_selector("#panel h2, #panel table, #panel .empty, #panel h3")
+        assert (tab, view.axe()) == (tab, [])
+    view.page.locator('[data-tab="heard"]').click()
+    view.page.locator("a[href^='#/evidence']").first.click()
+    view.page.wait_for_selector(".measure")
+    view.page.wait_for_selector(".picture img, .note.bad, .player canvas")
+    assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_several_tracks_have_a_panel_each(view: View, track: dict[str, Any]) -> None:
+    view.show("#/hot")
+    view.page.locator("textarea").fill(f"{track['music_id']}\n{track['share_link']}")
+    view.page.locator("input[type=number]").nth(1).fill(SMALL)
+    view.page.locator("button[type=submit].main-act").first.click()
+    view.page.wait_for_selector(".grid.two .card .figures")
+    expect(view.page.locator(".grid.two > .card")).to_have_count(2)
+    assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_a_song_is_searched_by_its_title(view: View, track: dict[str, Any]) -> None:
+    view.show("#/search")
+    assert view.axe() == []
+    view.page.locator("main form input").first.fill(track["title"])
+    submit(view.page)
+    view.page.wait_for_selector('[role=tabpanel] [data-tab], [data-tab="related"]')
+    expect(view.page.locator("main h1")).to_have_text(track["title"])
+    assert view.page.locator('[data-tab="ranking"]').count() == 0
+    assert is_clean(view)
+
+
+def test_the_history_of_the_chart_is_drawn_and_listed(view: View) -> None:
+    view.show("#/chart")
+    days = view.page.locator("input[type=date]")
+    days.nth(0).fill("2024-01-01")
+    days.nth(1).fill("2024-02-20")
+    submit(view.page)
+    view.page.wait_for_selector("svg.chart polyline")
+    expect(view.page.locator("main table tbody tr")).to_have_count(20)
+    assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_a_profile_is_read(view: View, person: str) -> None:
+    view.show("#/profile")
+    view.page.locator("main form input").first.fill(person)
+    submit(view.page)
+    view.page.wait_for_selector(".person h2")
+    assert re.search(r"\d", view.page.locator(".figures dd").first.inner_text())
+    assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_the_posts_of_an_account_are_listed(view: View, person: str) -> None:
+    view.show("#/posts")
+    view.page.locator("main form input").first.fill(person)
+    submit(view.page)
+    view.page.wait_for_selector("tbody tr.data")
+    assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_the_figures_of_a_creator_are_worked_out(view: View, person: str) -> None:
+    view.show("#/metrics")
+    view.page.locator("main form input").first.fill(person)
+    view.page.locator("main form input[type=number]").fill("365")
+    submit(view.page)
+    view.page.wait_for_selector("main .figures")
+    assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_parameters_are_looked_up_with_their_limits_and_a_request_to_copy(view: View) -> None:
+    view.show("#/reference")
+    view.page.locator("input[type=search]").fill("candidate_limit")
+    cell = view.page.locator("tbody tr", has=view.page.locator("code", has_text="candidate_limit"))
+    expect(cell.first).to_contain_text("15 – 2000")
+    view.page.locator("details.raw summary").first.click()
+    expect(view.page.locator(".raw pre").first).to_contain_text("curl")
+    assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_time_and_operation_are_shown(view: View, track: dict[str, Any]) -> None:
+    view.show(f"#/time/track/{track['music_id']}")
+    view.page.wait_for_selector("svg.chart, main .empty")
+    assert view.axe() == []
+    view.show("#/operator")
+    view.page.wait_for_selector("main table")
+    assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_a_table_is_taken_along_in_every_form(visitors: Visitors, track: dict[str, Any]) -> None:
+    view = visitors.open()
+    scan(view, track)
+    view.page.locator("#panel .pop button").nth(1).click()
+    for at, form in enumerate(("csv", "xlsx", "parquet", "json")):
+        with view.page.expect_download() as saved:
+            view.page.locator(".sheet button").nth(at).click()
+        name = saved.value.suggested_filename
+        assert re.fullmatch(rf"sametrack-demo-videos-[0-9-]+\.{form}", name)
+    assert is_clean(view)
+
+
+def test_the_language_changes_without_loading_the_page_again(visitors: Visitors) -> None:
+    view = visitors.open()
+    view.page.evaluate("window.isTheSame = true")
+    view.page.locator("header button[lang]").click()
+    expect(view.page.locator("html")).to_have_attribute("lang", "zh-CN")
+    expect(view.page.locator("main h1")).to_have_text("音乐热门作品")
+    assert view.page.evaluate("window.isTheSame")

@@ -1,0 +1,173 @@
+"""What a page must never do, whatever it is given; and how much it loads."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from api.schemas.examples import read_example
+from tests.stage import Stage
+from tests.visitor import View, Visitors
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+FIRST_LOAD_BYTES = 120_000
+TOKEN = "sesam-42-sesam-42-sesam-42"
+JOB_ID = "0b1f4c7e-6f0a-4a53-9d3a-2f6f5a1c9e21"
+MARKUP = (
+    "<script>window.hasRun=true</script>", "<img src=x onerror=window.hasRun=true>",
+    "<svg onload=window.hasRun=true>", "javascript:window.hasRun=true", "</title><b>",
+    "{{constructor.constructor('window.hasRun=true')()}}", "<iframe srcdoc='<script>1</script>'>",
+    "\u202eesrever\u202c", "\u2066isolate", "a\u0000b\u0007c\u001b[31m", '=HYPERLINK("x")',
+    "مرحبا بالعالم", "שלום עולם", "👩‍👩‍👧‍👦🇨🇳", "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘",
+    "\ufeff\u200b\u200f", "x" * 600, "` ${window.hasRun=true} `", "&lt;b&gt;&amp;",
+    "\\u003cscript\\u003e",
+)  # fmt: skip
+PLACES = (
+    "hot", "search", "chart", "profile", "posts", "metrics", "time", "reference", "operator",
+    f"job/{JOB_ID}", "nowhere",
+)  # fmt: skip
+HOSTILE = [f"{text}{number or ''}" for number in range(10) for text in MARKUP]
+
+
+def completed(count: int) -> dict[str, Any]:
+    """The answer of a completed job with so many works, texts out of the corpus."""
+    envelope = read_example("music_collection_job")
+    job = envelope["data"]
+    result = job["result"]
+    job.update(job_id=JOB_ID, status="completed", input=HOSTILE[1])
+    example = result["aweme_list"][0]
+    result["aweme_list"] = [hostile_video(example, at) for at in range(count)]
+    result["music"]["title"], result["music"]["author"] = HOSTILE[0], HOSTILE[2]
+    result.update(returned_count=count, confirmed_count=count, requested_count=count)
+    result["search_related"]["aweme_list"] = [
+        {**hostile_video(example, at), "search_relevance_level": HOSTILE[at]} for at in range(60)
+    ]
+    for account in result["account_summary"]["accounts"]:
+        account["nickname"] = HOSTILE[3]
+        account["unique_id"] = HOSTILE[7]
+    return envelope
+
+
+def hostile_video(example: dict[str, Any], at: int) -> dict[str, Any]:
+    text = HOSTILE[at % len(HOSTILE)]
+    video = copy.deepcopy(example)
+    video.update(
+        aweme_id=str(7350000000000000000 + at), rank=at + 1, desc=text, hot_score=10**6 - at,
+        share_url="javascript:window.hasRun=true", source_music_title=text,
+    )  # fmt: skip
+    video["author"].update(nickname=text, unique_id=text)
+    return video
+
+
+def answer(view: View, pattern: str, envelope: dict[str, Any]) -> None:
+    def fulfil(route: Route) -> None:
+        route.fulfill(status=200, content_type="application/json", body=json.dumps(envelope))
+
+    view.page.route(pattern, fulfil)
+
+
+@pytest.fixture(scope="module")
+def guarded(stage: Stage, visitors: Visitors) -> Visitors:
+    """A service behind a token."""
+    stage.settings["OWN_API_TOKEN"] = TOKEN
+    return visitors.of(str(stage.start_api().base_url))
+
+
+def test_the_first_load_is_small_compressed_and_from_nowhere_else(visitors: Visitors) -> None:
+    view = visitors.open("healthz", wait=False)
+    sizes: list[int] = []
+    codings: set[str] = set()
+
+    def weigh(response: Any) -> None:
+        sizes.append(response.request.sizes()["responseBodySize"])
+        codings.add(response.header_value("content-encoding") or "plain")
+
+    view.page.on("requestfinished", lambda request: weigh(request.response()))
+    view.go("")
+    view.page.wait_for_load_state("networkidle")
+    assert 30_000 < sum(sizes) < FIRST_LOAD_BYTES
+    assert "gzip" in codings or "zstd" in codings or "br" in codings
+    assert view.hosts == {visitors.base.partition("//")[2]}
+
+
+def test_foreign_texts_run_nothing_and_break_no_rule(visitors: Visitors) -> None:
+    view = visitors.open()
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(len(HOSTILE)))
+    view.show(f"#/job/{JOB_ID}")
+    view.page.wait_for_selector("tbody tr.data")
+    seen: set[str] = set()
+    for part in range(40):
+        view.page.evaluate(
+            "at => { document.querySelector('.table-wrap').scrollTop = at }", part * 320
+        )
+        view.page.wait_for_timeout(20)
+        seen |= set(view.page.locator("tbody tr.data .rank").all_inner_texts())
+    for tab in ("accounts", "picture", "related", "coverage"):
+        view.page.locator(f'[data-tab="{tab}"]').click()
+        view.page.wait_for_selector("#panel table, #panel svg.graph")
+    assert len(seen) == len(HOSTILE) == 200
+    assert view.page.evaluate("window.hasRun") is False
+    assert view.page.locator("main script, main iframe, main a[href^='javascript']").count() == 0
+    assert (view.faults, view.broken_rules()) == ([], [])
+
+
+def test_five_hundred_rows_are_drawn_by_those_in_sight(visitors: Visitors) -> None:
+    view = visitors.open()
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(500))
+    view.show(f"#/job/{JOB_ID}")
+    view.page.wait_for_selector("tbody tr.data")
+    assert view.page.locator("tbody tr.data").count() < 60
+    assert view.page.locator("table").first.get_attribute("aria-rowcount") == "501"
+
+
+def test_a_token_is_asked_for_and_travels_in_a_header_alone(guarded: Visitors) -> None:
+    view = guarded.open()
+    sent: list[tuple[str, str | None]] = []
+    view.page.on("request", lambda one: sent.append((one.url, one.headers.get("authorization"))))
+    view.page.locator("dialog[open] input[type=password]").fill(TOKEN)
+    view.page.locator("dialog[open] button[type=submit]").click()
+    expect(view.page.locator("dialog[open]")).to_have_count(0)
+    view.page.wait_for_selector("main .empty")
+    asked = [header for url, header in sent if "/api/" in url]
+    assert asked
+    assert set(asked) == {f"Bearer {TOKEN}"}
+    assert not [url for url, _ in sent if TOKEN in url]
+    assert view.page.evaluate("JSON.stringify(localStorage)").find(TOKEN) == -1
+
+
+@pytest.mark.parametrize("place", ["?token={}", "#/hot?access_token={}", "?x-api-key={}"])
+def test_a_token_in_the_address_is_refused_and_taken_out(visitors: Visitors, place: str) -> None:
+    view = visitors.open(place.format(TOKEN))
+    expect(view.page.locator("[role=alert]").first).to_be_visible()
+    assert TOKEN not in view.page.url
+
+
+def test_a_service_that_is_gone_is_said_and_found_again(visitors: Visitors) -> None:
+    view = visitors.open()
+    view.page.route("**/api/**", lambda route: route.abort())
+    view.show("#/operator")
+    expect(view.page.locator(".strip.off")).to_be_visible()
+    view.page.unroute_all()
+    view.page.locator(".strip.off button").click()
+    expect(view.page.locator(".strip.off")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_no_view_is_wider_than_its_window(visitors: Visitors, width: int) -> None:
+    view = visitors.open(viewport={"width": width, "height": 844})
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
+    for place in PLACES:
+        view.show(f"#/{place}")
+        view.page.wait_for_timeout(60)
+        over = view.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert (place, over <= 0) == (place, True)
+
+
+def test_every_view_is_accessible_on_a_phone_while_it_is_empty(visitors: Visitors) -> None:
+    view = visitors.open(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
+    for place in PLACES:
+        view.show(f"#/{place}")
+        assert (place, view.axe()) == (place, [])

@@ -1,0 +1,104 @@
+"""A visitor of the console: a real Chromium that notes what a page did and should not have done."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from pipelines.upstream.browser_process import find_chromium
+
+FLAGS = [
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-domain-reliability", "--no-pings", "--disable-quic",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]  # fmt: skip
+AXE = Path(__file__).parent / "browser" / "vendor" / "axe-core" / "axe.min.js"
+WATCH_RULES = """
+window.brokenRules = [];
+window.hasRun = false;
+addEventListener('securitypolicyviolation', (event) => {
+  window.brokenRules.push(`${event.effectiveDirective} ${event.blockedURI}`);
+});
+"""
+PATIENCE_MS = 60_000
+
+
+class View:
+    """One page, and what it asked for."""
+
+    def __init__(self, page: Page, base: str) -> None:
+        self.page = page
+        self.base = base
+        self.faults: list[str] = []
+        self.hosts: set[str] = set()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("console", self._hear)
+        page.on("request", self._note)
+        page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
+
+    def go(self, place: str, *, wait: bool = True) -> None:
+        """Load an address; with `wait`, until a view of the console is there."""
+        self.page.goto(f"{self.base}/{place}")
+        if wait:
+            self.page.wait_for_selector("main h1")
+
+    def show(self, place: str) -> None:
+        """Another view of the same page, without loading it again."""
+        self.page.evaluate("place => { location.hash = place; }", place)
+        self.page.wait_for_selector("main h1")
+
+    def broken_rules(self) -> list[str]:
+        found: list[str] = self.page.evaluate("window.brokenRules")
+        return found
+
+    def axe(self) -> list[str]:
+        """Serious and critical findings about accessibility, as `rule: where`."""
+        self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{finding['id']}: {json.dumps(finding['nodes'][0]['target'])}"
+            for finding in found["violations"]
+            if finding["impact"] in {"serious", "critical"}
+        ]
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and "status of" not in message.text:
+            self.faults.append(message.text)
+
+    def _note(self, request: Request) -> None:
+        if not request.url.startswith(("data:", "blob:")):
+            self.hosts.add(urlsplit(request.url).netloc)
+
+
+class Visitors:
+    """Opens pages of one service, each for a fresh visitor."""
+
+    def __init__(self, browser: Browser, base: str) -> None:
+        self._browser = browser
+        self.base = base
+
+    def of(self, base: str) -> "Visitors":
+        """Visitors of another service, with the same browser."""
+        return Visitors(self._browser, base.rstrip("/"))
+
+    def open(self, place: str = "", *, wait: bool = True, **options: Any) -> View:
+        """A fresh visitor at an address; `options` are those of a browser context."""
+        context = self._browser.new_context(**{"locale": "en-GB", **options})
+        context.add_init_script(WATCH_RULES)
+        view = View(context.new_page(), self.base)
+        view.go(place, wait=wait)
+        return view
+
+
+@contextmanager
+def open_visitors(base: str) -> Iterator[Visitors]:
+    """A Chromium that reaches loopback alone."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=find_chromium(None), args=FLAGS)
+        yield Visitors(browser, base.rstrip("/"))
+        browser.close()
