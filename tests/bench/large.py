@@ -24,7 +24,7 @@ type Figure = tuple[str, str, str]
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 WORKS = 100_000
-SIZE, TRACKS = 6, 4  # few tracks: more than two thousand videos to look at around each of them
+SIZE, TRACKS = 9, 4  # few tracks: more than two thousand videos to look at around each of them
 SEED = 7
 LOOK_EVERY_S = 0.5
 
