@@ -6,10 +6,11 @@ Reading the environment belongs to `pipelines/settings.py`, opening stores to th
 from dagster import Definitions, in_process_executor
 
 from pipelines import checks, jobs
-from pipelines.assets import collecting, concluding, discovering, health, publishing
+from pipelines.assets import collecting, concluding, discovering, health, publishing, watching
 from pipelines.remote_scan import scan_of_run
-from pipelines.resources import DeskResource, HealthResource, PublishingResource
+from pipelines.resources import DeskResource, HealthResource, PublishingResource, WatchResource
 from pipelines.schedules import canary_schedule, database_schedule
+from pipelines.sensors import watchlists
 from pipelines.settings import Settings
 
 LOCATION = "sametrack"
@@ -31,6 +32,8 @@ ASSETS = (
     discovering.discovered_videos,
     health.surface_health,
     publishing.database,
+    watching.watched_screens,
+    watching.watch_digests,
 )
 
 
@@ -51,14 +54,18 @@ def build_definitions(
             jobs.request_scan,
             jobs.canaries,
             jobs.publish_database,
+            jobs.run_watchlist,
+            jobs.conclude_watchlist,
         ],
         schedules=[canary_schedule(canaries_every_h), database_schedule(database_every_h)],
+        sensors=[watchlists],
         executor=in_process_executor,
         resources={
             "scan": scan_of_run,
             "desk": DeskResource(),
             "health": HealthResource(),
             "publishing": PublishingResource(),
+            "watches": WatchResource(),
         }
         | overrides,
     )

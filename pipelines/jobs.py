@@ -20,6 +20,7 @@ from pipelines.assets.concluding import JOB_RESULTS
 from pipelines.assets.discovering import DISCOVERED
 from pipelines.assets.health import SURFACE_HEALTH
 from pipelines.assets.publishing import DATABASE
+from pipelines.assets.watching import WATCH_DIGESTS, WATCHED_SCREENS
 from pipelines.domain.parameters import scan_parameters
 from pipelines.resources import DeskResource
 
@@ -55,6 +56,21 @@ publish_database = define_asset_job(
     "publish_database",
     selection=AssetSelection.assets(DATABASE),
     description="Write all marts into one DuckDB file for other tools.",
+)
+
+
+run_watchlist = define_asset_job(
+    "run_watchlist",
+    selection=AssetSelection.assets(WATCHED_SCREENS),
+    description="Begin a run of a watchlist: choose its partition. Without a run_id it is a new "
+    "one, now; the sensor `watchlists` concludes it.",
+)
+
+
+conclude_watchlist = define_asset_job(
+    "conclude_watchlist",
+    selection=AssetSelection.assets(WATCH_DIGESTS),
+    description="Write the digest of a watchlist's run whose scans have ended.",
 )
 
 

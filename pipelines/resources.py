@@ -15,6 +15,8 @@ from pipelines.open_desk import build_desk
 from pipelines.scan.session import ScanSession
 from pipelines.settings import Settings
 from pipelines.upstream.providers import choose_profile
+from pipelines.watches.opening import open_watcher
+from pipelines.watches.watcher import Watcher
 from warehouse.control import open_control
 from warehouse.engine import Engine
 from warehouse.home import open_home
@@ -73,6 +75,21 @@ class PublishingResource:
         lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
         with closing(Engine(lake)) as engine:
             return publish_database(engine, database_path(home))
+
+
+class WatchResource:
+    """Where runs of watchlists are worked on; opens the stores only while they are."""
+
+    @contextmanager
+    def open(self) -> Iterator[Watcher]:
+        """The watcher of the world that the settings name.
+
+        Raises:
+            ProfileNotChosenError: No profile is chosen.
+            WarehouseError: A store cannot be opened.
+        """
+        with open_watcher(Settings()) as watcher:
+            yield watcher
 
 
 class ScanSlot:

@@ -70,9 +70,9 @@ def test_every_scan_asset_says_what_it_is_and_who_keeps_it() -> None:
         node = graph.get(key)
         assert node.description
         assert node.owners == ["team:sametrack"]
-        assert node.group_name in {"scan", "discovery", "health", "publishing"}
-        is_of_a_track = node.group_name in {"scan", "discovery"}
-        assert (node.partitions_def is not None) == is_of_a_track
+        assert node.group_name in {"scan", "discovery", "health", "publishing", "watching"}
+        has_parts = node.group_name in {"scan", "discovery", "watching"}
+        assert (node.partitions_def is not None) == has_parts
 
 
 def test_the_code_location_has_the_name_that_runs_are_filed_under() -> None:

@@ -1,0 +1,163 @@
+"""Watchlists in the orchestrator: a sensor that takes what is due, two jobs, a partition each."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from dagster import (
+    DagsterInstance,
+    DefaultSensorStatus,
+    ExecuteInProcessResult,
+    RunRequest,
+    SensorResult,
+    SkipReason,
+    build_sensor_context,
+)
+
+from pipelines.definitions import build_definitions
+from pipelines.domain.errors import ProfileNotChosenError
+from pipelines.domain.watching import to_cron
+from pipelines.sensors import LAUNCHED_AT_ONCE, watchlists
+from pipelines.watches.watcher import Watcher
+from tests.watching import PLAN, Clock, FakeDesk, Songs, build_watcher
+from warehouse.control import open_control
+
+SIX_HOURS = timedelta(hours=6)
+
+
+class Watches:
+    """A watcher that is open already."""
+
+    def __init__(self, watcher: Watcher, clock: Clock, desk: FakeDesk) -> None:
+        self.watcher = watcher
+        self.clock = clock
+        self.desk = desk
+
+    @contextmanager
+    def open(self) -> Iterator[Watcher]:
+        yield self.watcher
+
+
+class NoProfile:
+    """No profile is chosen."""
+
+    @contextmanager
+    def open(self) -> Iterator[Watcher]:
+        raise ProfileNotChosenError("No platform profile is chosen")
+        yield
+
+
+@pytest.fixture
+def instance() -> Iterator[DagsterInstance]:
+    with DagsterInstance.ephemeral() as made:
+        yield made
+
+
+@pytest.fixture
+def watches(tmp_path: Path) -> Iterator[Watches]:
+    clock = Clock()
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    with closing(open_control(url, world="sandbox", clock=clock)) as control:
+        control.create_watchlist(PLAN, to_cron(PLAN.every))
+        desk = FakeDesk(control, Songs(clock))
+        yield Watches(build_watcher(control, desk, tmp_path / "digests"), clock, desk)
+
+
+def look(watches: object, instance: DagsterInstance) -> SensorResult | SkipReason:
+    context = build_sensor_context(instance=instance, resources={"watches": watches})
+    found = watchlists(context)
+    assert isinstance(found, SensorResult | SkipReason)
+    if isinstance(found, SensorResult):
+        for wanted in found.dynamic_partitions_requests or []:
+            instance.add_dynamic_partitions(wanted.partitions_def_name, wanted.partition_keys)
+    return found
+
+
+def requests(found: SensorResult | SkipReason) -> list[RunRequest]:
+    assert isinstance(found, SensorResult)
+    return list(found.run_requests or [])
+
+
+def launch(
+    watches: object, instance: DagsterInstance, request: RunRequest
+) -> ExecuteInProcessResult:
+    job = build_definitions(watches=watches).resolve_job_def(str(request.job_name))
+    return job.execute_in_process(
+        run_config=request.run_config,
+        partition_key=request.partition_key,
+        instance=instance,
+        raise_on_error=False,
+    )
+
+
+def test_a_due_run_is_begun_and_concluded_by_what_the_sensor_asks_for(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    assert requests(look(watches, instance)) == []
+    assert instance.get_dynamic_partitions("watchlists") == [PLAN.name]
+    watches.clock.now += SIX_HOURS
+    (begin,) = requests(look(watches, instance))
+    assert (begin.job_name, begin.partition_key) == ("run_watchlist", PLAN.name)
+    assert [one.run_key for one in requests(look(watches, instance))] == [begin.run_key]
+    begun = launch(watches, instance, begin)
+    (shown,) = begun.asset_materializations_for_node("raw__watched_screens")
+    assert shown.metadata["handed_in"].value == 5
+
+    (conclude,) = requests(look(watches, instance))
+    assert conclude.job_name == "conclude_watchlist"
+    ended = launch(watches, instance, conclude)
+    (shown,) = ended.asset_materializations_for_node("marts__watch_digests")
+    assert shown.partition == PLAN.name
+    counts = {name: shown.metadata[name].value for name in ("change_count", "completed_count")}
+    assert counts == {"change_count": 0, "completed_count": 5}
+    assert requests(look(watches, instance)) == []
+
+
+def test_one_click_runs_a_watchlist_outside_its_rhythm(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    look(watches, instance)
+    click = RunRequest(job_name="run_watchlist", partition_key=PLAN.name)
+    assert launch(watches, instance, click).success
+    (run,) = watches.watcher.control.watch_runs(PLAN.name, limit=9)
+    assert (run.origin, run.status) == ("launchpad", "waiting")
+    click = RunRequest(job_name="conclude_watchlist", partition_key=PLAN.name)
+    assert launch(watches, instance, click).success
+    assert not launch(watches, instance, click).success
+
+
+def test_what_cannot_be_concluded_yet_is_no_digest(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    watches.desk.is_slow = True
+    look(watches, instance)
+    assert launch(
+        watches, instance, RunRequest(job_name="run_watchlist", partition_key=PLAN.name)
+    ).success
+    click = RunRequest(job_name="conclude_watchlist", partition_key=PLAN.name)
+    ended = launch(watches, instance, click)
+    assert not ended.success
+    assert ended.asset_materializations_for_node("marts__watch_digests") == []
+
+
+def test_many_due_lists_do_not_start_as_many_processes_at_once(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    for number in range(9):
+        plan = replace(PLAN, name=f"list-{number}")
+        watches.watcher.control.create_watchlist(plan, to_cron(plan.every))
+    watches.clock.now += SIX_HOURS
+    assert len(requests(look(watches, instance))) == LAUNCHED_AT_ONCE
+
+
+def test_without_a_profile_the_sensor_says_so(instance: DagsterInstance) -> None:
+    found = look(NoProfile(), instance)
+    assert isinstance(found, SkipReason)
+    assert "profile" in str(found.skip_message)
+
+
+def test_the_sensor_is_on_from_the_start() -> None:
+    assert watchlists.default_status == DefaultSensorStatus.RUNNING
