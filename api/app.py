@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from api.annotations import AnnotationDesk
 from api.changes import Changes
+from api.context import Note
 from api.envelope import failure
 from api.errors import to_fault
 from api.evidence.desk import EvidenceDesk
@@ -22,6 +23,7 @@ from api.feed import JobFeed
 from api.health import Readiness
 from api.job_answers import JobAnswers
 from api.layers import wrap
+from api.metrics import Metrics
 from api.openapi import describe, parameter_names
 from api.reads.chart import ChartHistory
 from api.reads.sources import Sources
@@ -48,10 +50,13 @@ def create_app(
     sources: Sources | None = None,
     chart: ChartHistory | None = None,
     changes: Changes | None = None,
+    metrics: Metrics | None = None,
+    note: Note | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ASGIApp:
     """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
     feed = JobFeed(limit=settings.event_streams_max) if feed is None else feed
+    metrics = Metrics() if metrics is None else metrics
     app = build_routes(
         desk=desk,
         readiness=readiness,
@@ -61,9 +66,12 @@ def create_app(
         sources=sources,
         chart=chart,
         sync_job_timeout=settings.sync_job_timeout,
+        metrics=metrics,
     )
     inside = _mount_tools(app, settings) if settings.mcp_http else None
-    service = wrap(app, settings=settings, clock=clock, changes=changes)
+    service = wrap(
+        app, settings=settings, clock=clock, changes=changes, observe=metrics.observe, note=note
+    )
     if inside is not None:
         inside.app = service
     return service
@@ -90,6 +98,7 @@ def build_routes(
     sources: Sources | None = None,
     chart: ChartHistory | None = None,
     sync_job_timeout: float = 120.0,
+    metrics: Metrics | None = None,
 ) -> FastAPI:
     """The routes with their error handlers, without the door around them."""
     app = FastAPI(
@@ -107,6 +116,7 @@ def build_routes(
     app.state.annotations = annotations
     app.state.sources = sources
     app.state.chart = chart
+    app.state.metrics = metrics
     app.state.answers = JobAnswers()
     app.state.feed = feed
     app.state.sync_job_timeout = sync_job_timeout

@@ -43,13 +43,13 @@ class RequestContext:
         *,
         time_zone: ZoneInfo,
         clock: Callable[[], datetime],
-        observe: Observe = lambda _scope, _status, _seconds: None,
+        observe: Observe | None = None,
         note: Note | None = None,
     ) -> None:
         self._app = app
         self._time_zone = time_zone
         self._clock = clock
-        self._observe = observe
+        self._observe = observe or _overlook
         self._note = note or _note
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,6 +97,10 @@ class RequestContext:
 
 def _note(line: dict[str, object]) -> None:
     _log.info(**line)
+
+
+def _overlook(_scope: Scope, _status: int, _seconds: float) -> None:
+    """Nobody wants to hear of requests."""
 
 
 def _new_id() -> str:

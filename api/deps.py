@@ -14,6 +14,7 @@ from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
 from api.health import Readiness
 from api.job_answers import JobAnswers
+from api.metrics import Metrics
 from api.reads.chart import ChartHistory
 from api.reads.sources import Sources
 from api.refusals import quoted
@@ -80,6 +81,11 @@ async def _patience(request: Request) -> float:
     return patience_s
 
 
+async def _metrics(request: Request) -> Metrics:
+    metrics: Metrics = request.app.state.metrics
+    return metrics
+
+
 async def _annotations(request: Request) -> AnnotationDesk:
     desk: AnnotationDesk | None = request.app.state.annotations
     if desk is None:
@@ -106,6 +112,7 @@ Answers = Annotated[JobAnswers, Depends(_answers)]
 Chart = Annotated[ChartHistory, Depends(_chart)]
 Desk = Annotated[ScanDesk, Depends(_desk)]
 Evidence = Annotated[EvidenceDesk, Depends(_evidence)]
+Figures = Annotated[Metrics, Depends(_metrics)]
 Feed = Annotated[JobFeed, Depends(_feed)]
 Patience = Annotated[float, Depends(_patience)]
 Reads = Annotated[Sources, Depends(_reads)]

@@ -14,7 +14,7 @@ from api.answer_cache import AnswerCache
 from api.auth import TokenCheck, TokenDoor
 from api.changes import Changes
 from api.compression import Compression
-from api.context import Note, RequestContext
+from api.context import Note, Observe, RequestContext
 from api.envelope import failure
 from api.guard import BodyLimit, Guard
 from api.rate_limit import RateLimit
@@ -22,6 +22,7 @@ from api.settings import ApiSettings
 
 API_ROOT = "/api/"
 TOOLS_PATH = "/mcp"
+OTHERS = frozenset({"/metrics", TOOLS_PATH})
 MEGABYTE = 1024 * 1024
 
 
@@ -31,6 +32,7 @@ def wrap(
     settings: ApiSettings,
     clock: Callable[[], datetime],
     changes: Changes | None = None,
+    observe: Observe | None = None,
     note: Note | None = None,
 ) -> ASGIApp:
     """The door around the routes.
@@ -40,6 +42,7 @@ def wrap(
         settings: Of the front door.
         clock: Now, in UTC.
         changes: None: nothing is kept that a capture could end.
+        observe: Hears of each request that has been answered.
         note: Writes the log line of a request.
     """
     app = BodyLimit(app, limit=settings.body_limit_bytes, reject=failure)
@@ -53,9 +56,9 @@ def wrap(
         app = RateLimit(app, per_s=per_s, burst=burst, reject=failure)
     app = Guard(app, allowed_hosts=settings.served_hosts, reject=failure, is_private=is_private)
     zone = ZoneInfo(settings.time_zone)
-    return RequestContext(app, time_zone=zone, clock=clock, note=note)
+    return RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
 
 
 def is_private(path: str) -> bool:
     """Everything that answers data; some of its reads start work, so other sites may not."""
-    return path.startswith(API_ROOT) or path == TOOLS_PATH
+    return path.startswith(API_ROOT) or path in OTHERS

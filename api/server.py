@@ -20,16 +20,18 @@ from starlette.types import ASGIApp
 from api.annotations import AnnotationDesk
 from api.app import create_app
 from api.changes import Changes
+from api.context import Note
 from api.evidence.desk import EvidenceDesk
 from api.feed import JobFeed
 from api.health import Readiness, probe_disk, probe_workers
+from api.metrics import Metrics, SharedFigures
 from api.platform_health import PlatformHealth
 from api.reads.chart_backlog import open_chart_history
 from api.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.desk import ScanDesk
 from pipelines.domain.errors import ProfileNotChosenError
-from pipelines.logs import configure_logging
+from pipelines.logs import logging_later
 from pipelines.open_desk import build_desk
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.providers import choose_profile
@@ -53,6 +55,7 @@ class Doors:
     annotations: AnnotationDesk | None = None
     sources: Sources | None = None
     changes: Changes | None = None
+    figures: SharedFigures | None = None
 
 
 @contextmanager
@@ -83,8 +86,10 @@ def open_doors(settings: ApiSettings) -> Iterator[Doors]:
 
 
 @contextmanager
-def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator[ASGIApp]:
-    """The application over open stores; closes them afterwards."""
+def build_app_from_settings(
+    settings: ApiSettings, *, feed: JobFeed, note: Note | None = None
+) -> Iterator[ASGIApp]:
+    """The application over open stores; closes them afterwards. `note` writes request lines."""
     with open_doors(settings) as doors, open_chart_history(doors.sources) as chart:
         yield create_app(
             settings=settings,
@@ -93,6 +98,8 @@ def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator
             evidence=doors.evidence,
             annotations=doors.annotations,
             changes=doors.changes,
+            metrics=Metrics(doors.figures),
+            note=note,
             sources=doors.sources,
             chart=chart,
             feed=feed,
@@ -101,13 +108,13 @@ def build_app_from_settings(settings: ApiSettings, *, feed: JobFeed) -> Iterator
 
 def run_server(settings: ApiSettings) -> None:
     """Serve until SIGINT or SIGTERM; running requests may end, jobs are not touched."""
-    configure_logging()
     # uvicorn raises the signal again once it has stopped: then end in order, closing the stores.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     feed = JobFeed(limit=settings.event_streams_max)
     with (
         suppress(KeyboardInterrupt),
-        build_app_from_settings(settings, feed=feed) as app,
+        logging_later() as lines,
+        build_app_from_settings(settings, feed=feed, note=lines.note) as app,
         _start_up_kept_apart(),
     ):
         _Server(
@@ -189,7 +196,15 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
     )
     changes = Changes(control.generations, see=engine.refresh)
     control.on_told = changes.told
-    return Doors(desk, Readiness(probes, platform), evidence, annotations, sources, changes)
+    figures = SharedFigures(
+        jobs=control.job_counts,
+        queue_age_s=control.queue_age_s,
+        workers=lambda: len(control.live_workers(settings.worker_lost_after_s)),
+        upstream_requests=control.spent_today,
+        surfaces=platform.states,
+    )
+    readiness = Readiness(probes, platform)
+    return Doors(desk, readiness, evidence, annotations, sources, changes, figures)
 
 
 def _evidence(settings: ApiSettings, home: Home, engine: Engine, *, is_demo: bool) -> EvidenceDesk:

@@ -1,12 +1,15 @@
-"""Whether the process lives and whether it can work. For supervisors: no token, no envelope."""
+"""Whether the process lives and whether it can work. For supervisors: no envelope, and no
+token but for the figures, which tell what is done here.
+"""
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from api.deps import Ready
+from api.deps import Figures, Ready
 from api.envelope import Json
 from api.errors import NOT_READY, OK
+from api.metrics import MEDIA_TYPE
 from api.schemas import Health, ReadinessReport
 
 router = APIRouter(tags=["Operation"])
@@ -30,3 +33,9 @@ async def readyz(readiness: Ready) -> Response:
     """
     document = await run_sync(readiness.document)
     return Json(document, status_code=OK if document["ready"] else NOT_READY)
+
+
+@router.get("/metrics", include_in_schema=False)  # no part of the JSON interface
+async def metrics(figures: Figures) -> Response:
+    """Figures for Prometheus. 监控指标."""
+    return Response(await run_sync(figures.text), headers={"Content-Type": MEDIA_TYPE})

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from warehouse.control.backlog import BacklogRows
 from warehouse.control.capturing import CapturingRows
 from warehouse.control.circuits import CircuitRows
+from warehouse.control.counting import CountRows
 from warehouse.control.database import Clock, Database, connect
 from warehouse.control.hosts import HostRows
 from warehouse.control.jobs import JobRows
@@ -31,6 +32,7 @@ class ControlStore(
     WatchlistRows,
     WatchRunRows,
     SharedRows,
+    CountRows,
 ):
     """Everything that processes of one world share. Thread-safe; made by `open_control`."""
 
