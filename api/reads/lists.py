@@ -21,7 +21,8 @@ from pipelines.domain.errors import InvalidParameterError
 from pipelines.domain.freshness import is_fresh, serves_until
 from pipelines.domain.list_documents import LOCAL_CURSOR, History, to_list_document
 from pipelines.domain.records import Video
-from warehouse.queries_lists import Order, UnionPage, read_listed, read_union_page
+from pipelines.domain.unions import Order
+from warehouse.queries_lists import UnionPage, read_listed, read_union_page
 
 type Shown = Callable[[Video], Video]
 """How a work of a list is completed by what the list itself says."""

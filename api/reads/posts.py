@@ -34,7 +34,8 @@ from pipelines.domain.errors import (
 from pipelines.domain.freshness import is_fresh, serves_until
 from pipelines.domain.list_documents import PLATFORM_CURSOR, to_list_document, with_author
 from pipelines.domain.records import Account
-from warehouse.queries_lists import CapturedPage, Order, read_captured_page
+from pipelines.domain.unions import Order
+from warehouse.queries_lists import CapturedPage, read_captured_page
 from warehouse.queries_users import read_profile
 
 SURFACES = ("user_posts", "user_page")

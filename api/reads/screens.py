@@ -22,7 +22,7 @@ from pipelines.domain.errors import (
     UpstreamError,
 )
 from pipelines.domain.freshness import is_fresh
-from warehouse.queries_lists import Order
+from pipelines.domain.unions import Order
 from warehouse.queries_users import read_last_outcome
 
 HASHTAG_ORDERS: tuple[Order, ...] = ("public", "likes", "newest")

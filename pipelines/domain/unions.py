@@ -1,0 +1,122 @@
+"""The union of all captures of a list: as of which capture it is shown, and in which order. Pure.
+
+Public order: the latest first screen, then older members by the capture that last showed them,
+newest first. The other orders go by what was known when the capture was made, unknown last: what
+is learned during a walk must not move its pages.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+Order = Literal["public", "likes", "newest"]
+
+HOLE_S = 30.0
+"""A number that is missing for longer belongs to a capture that was never written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """A capture of a list. `cursor_in` 0: a first screen."""
+
+    sequence: int
+    outcome: str
+    cursor_in: int
+    has_more: bool | None
+    data_provider: str
+    observed_at: datetime
+    committed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The captures that showed something, oldest first, up to the one that a union is as of."""
+
+    pages: tuple[Captured, ...]
+
+    @property
+    def as_of(self) -> Captured:
+        """The capture that the union is as of."""
+        return self.pages[-1]
+
+    @property
+    def screens(self) -> list[Captured]:
+        """First screens among them."""
+        return [page for page in self.pages if page.cursor_in == 0]
+
+    @property
+    def latest_screen(self) -> Captured | None:
+        """The latest first screen."""
+        return next((page for page in reversed(self.pages) if page.cursor_in == 0), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A work of a union. `first_position`: its place on the latest first screen; `recency` grows
+    with the capture that last showed it, and falls with its place there.
+    """
+
+    aweme_id: str
+    first_position: int | None
+    recency: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was known of a work: likes, and publication in unix seconds."""
+
+    likes: int | None = None
+    created: int | None = None
+
+
+def observed_until(
+    captures: Iterable[Captured], *, sequence: int | None, now: datetime
+) -> Observed | None:
+    """The captures of a union as of one of them; None where that one showed nothing or is none.
+
+    With `sequence` None as of the newest one that no other can precede any more: a capture takes
+    its number a moment before it is written, so a number that is missing since short may still be
+    filled, and a walk that had begun beyond it would move.
+    """
+    numbered = sorted(captures, key=lambda capture: capture.sequence)
+    until = _settled(numbered, now=now) if sequence is None else sequence
+    pages = tuple(page for page in numbered if page.outcome == "ok" and page.sequence <= until)
+    if not pages or sequence not in {None, pages[-1].sequence}:
+        return None
+    return Observed(pages)
+
+
+def in_order(
+    members: Iterable[Member], order: Order, *, known: Mapping[str, Known] | None = None
+) -> list[str]:
+    """The works of a union in an order; of equals, and of unknown ones, the public one decides."""
+    value = _VALUES[order]
+    found = known or {}
+
+    def key(member: Member) -> tuple[object, ...]:
+        worth = value(found.get(member.aweme_id, Known()))
+        place = member.first_position
+        return (
+            worth is None, -(worth or 0), place is None, place or 0, -member.recency,
+            member.aweme_id,
+        )  # fmt: skip
+
+    return [member.aweme_id for member in sorted(members, key=key)]
+
+
+def _settled(numbered: Sequence[Captured], *, now: datetime) -> int:
+    before = 0
+    for capture in numbered:
+        is_young = capture.committed_at > now - timedelta(seconds=HOLE_S)
+        if capture.sequence > before + 1 and is_young and before:
+            return before
+        before = capture.sequence
+    return before
+
+
+_VALUES: Mapping[Order, Callable[[Known], int | None]] = {
+    "public": lambda _known: 0,
+    "likes": lambda known: known.likes,
+    "newest": lambda known: known.created,
+}

@@ -1,0 +1,55 @@
+"""Cursors: what a number means, and that a walk moves on by it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.domain.cursors import (
+    OFFSETS,
+    PLATFORM_CURSORS_FROM,
+    Place,
+    read_place,
+    read_place_in_page,
+)
+
+SEQUENCES = st.integers(1, 2**32)
+OFFSETS_SHOWN = st.integers(0, OFFSETS - 1)
+
+
+@given(SEQUENCES, OFFSETS_SHOWN)
+def test_a_cursor_says_where_it_came_from(sequence: int, offset: int) -> None:
+    assert read_place(sequence * OFFSETS + offset) == Place(sequence, offset)
+
+
+@given(OFFSETS_SHOWN)
+def test_a_small_number_is_an_offset_into_the_newest_state(offset: int) -> None:
+    assert read_place(offset) == Place(None, offset)
+
+
+@given(SEQUENCES, st.lists(st.integers(1, 20), max_size=30))
+def test_a_walk_begins_anywhere_and_stays_with_its_capture(sequence: int, pages: list[int]) -> None:
+    place = Place(None, 0)
+    for count in pages:
+        place = read_place(place.after(count, as_of=sequence))
+        assert place.sequence == sequence
+    assert place.offset == sum(pages)
+
+
+def test_a_walk_never_runs_into_the_next_capture() -> None:
+    place = Place(7, OFFSETS - 2)
+    assert read_place(place.after(20, as_of=7)) == Place(7, OFFSETS - 1)
+
+
+@pytest.mark.parametrize("cursor", [0, 20, OFFSETS - 1, PLATFORM_CURSORS_FROM, 1_738_195_776_404])
+def test_cursors_of_the_platform_are_not_taken_for_our_own(cursor: int) -> None:
+    assert read_place_in_page(cursor) is None
+
+
+@pytest.mark.parametrize("cursor", [OFFSETS, 3 * OFFSETS + 7, PLATFORM_CURSORS_FROM - 1])
+def test_a_place_within_a_captured_page_is_ours(cursor: int) -> None:
+    assert read_place_in_page(cursor) == read_place(cursor)
+
+
+def test_nothing_is_before_the_beginning() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        read_place(-1)
