@@ -13,6 +13,7 @@ from rich.table import Table
 
 from api.cli.tables import print_ledger, print_result
 from api.cli.terminal import figure, safe
+from api.report import wording
 from pipelines.domain.documents import Document
 
 SHOWN_ROWS = 30
@@ -97,14 +98,14 @@ def print_page(console: Console, data: Mapping[str, Any]) -> None:
     """A page of a list with how much of it was ever seen, and how to turn it."""
     print_works(console, data["aweme_list"])
     observed = figure(data["public_observed_union_count"])
-    readings = figure(data["observation_history"]["snapshot_count"])
+    readings = wording.counted(data["observation_history"]["snapshot_count"], "reading")
     console.print(
-        f"{len(data['aweme_list'])} shown of {observed} observed in {readings} readings; "
+        f"{len(data['aweme_list'])} shown of {observed} observed in {readings}; "
         "the platform may have more"
     )
     if data["has_more"]:
-        cursor = data["max_cursor"] if "max_cursor" in data else data["cursor"]
-        console.print(f"[dim]next page: --cursor {cursor}[/]")
+        name = "max_cursor" if "max_cursor" in data else "cursor"
+        console.print(f"[dim]next page: --{name.replace('_', '-')} {data[name]}[/]")
 
 
 def print_many(console: Console, data: Mapping[str, Any]) -> None:

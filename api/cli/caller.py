@@ -17,7 +17,7 @@ from rich.console import Console
 
 from api.cli.processes import is_listening
 from api.cli.tables import print_banner
-from api.cli.terminal import EXIT_FAILED, EXIT_INPUT, INPUT_ERROR_TYPES, out, show_error
+from api.cli.terminal import EXIT_FAILED, EXIT_INPUT, INPUT_ERROR_TYPES, err, out, show_error
 from api.client import Answer, AsyncClient, Connection
 from api.client.faults import ClientError, NoAnswerError, ServiceError
 
@@ -69,7 +69,7 @@ def show[Data](
         out.out(json.dumps(data, ensure_ascii=False, indent=2))
         return
     if isinstance(data, dict) and data.get("is_demo_data"):
-        print_banner(out)
+        print_banner(err)  # said about the answer, so that stdout can be handed on
     view(out, data)
 
 

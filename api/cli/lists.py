@@ -20,6 +20,7 @@ from api.cli.answer_tables import (
 from api.cli.caller import Api, AsJson, show
 from api.cli.parameter_options import given_parameters, with_options_of, with_parameter_options
 from pipelines.domain.discovery import DISCOVERY_PARAMETERS
+from pipelines.domain.list_parameters import HASHTAG_LIST_PARAMETERS, MUSIC_LIST_PARAMETERS
 
 music = typer.Typer(help="Tracks: list, hot, batch, discover.", no_args_is_help=True)
 hashtag = typer.Typer(help="Hashtags: list.", no_args_is_help=True)
@@ -28,8 +29,6 @@ search = typer.Typer(
     help="The platform's own search, which it protects: always refused, never bypassed.",
     no_args_is_help=True,
 )
-_Cursor = Annotated[int, typer.Option(help="Page to begin at, as the last one told.")]
-_Refresh = Annotated[bool, typer.Option("--refresh", help="Read the platform again first.")]
 _Track = Annotated[
     str, typer.Argument(metavar="INPUT", help="Link, text around a link, or a music id.")
 ]
@@ -37,18 +36,18 @@ _Word = Annotated[str, typer.Argument(help="What to search for.")]
 
 
 @music.command("list")
+@with_options_of(MUSIC_LIST_PARAMETERS.values())
 def music_list(
     music_id: Annotated[str, typer.Argument(help="Music id, 5 to 30 digits.")],
     *,
-    count: Annotated[int | None, typer.Option(help="Works per page, 1 to 20. Default: 10.")] = None,
-    cursor: _Cursor = 0,
-    refresh: _Refresh = False,
     as_json: AsJson = False,
     api: Api = None,
+    **given: Any,
 ) -> None:
     """List every work observed under a music id, a page at a time."""
+    options: Any = given_parameters(given)
     show(
-        lambda client: client.music_videos(music_id, cursor=cursor, count=count, refresh=refresh),
+        lambda client: client.music_videos(music_id, **options),
         print_page,
         api=api,
         as_json=as_json,
@@ -101,23 +100,18 @@ def music_discover(text: _Track, *, as_json: AsJson = False, api: Api = None, **
 
 
 @hashtag.command("list")
+@with_options_of(HASHTAG_LIST_PARAMETERS.values())
 def hashtag_list(
     ch_id: Annotated[str, typer.Argument(help="Hashtag id, 5 to 30 digits.")],
     *,
-    count: Annotated[int | None, typer.Option(help="Works per page, 1 to 15. Default: 10.")] = None,
-    cursor: _Cursor = 0,
-    sort_type: Annotated[
-        int | None, typer.Option(help="0 as shown, 1 by likes, 2 by time. Default: 0.")
-    ] = None,
-    refresh: _Refresh = False,
     as_json: AsJson = False,
     api: Api = None,
+    **given: Any,
 ) -> None:
     """List every work observed of a hashtag, a page at a time."""
+    options: Any = given_parameters(given)
     show(
-        lambda client: client.hashtag_videos(
-            ch_id, cursor=cursor, count=count, sort_type=sort_type, refresh=refresh
-        ),
+        lambda client: client.hashtag_videos(ch_id, **options),
         print_page,
         api=api,
         as_json=as_json,

@@ -12,7 +12,7 @@ import typer
 
 from pipelines.domain.parameters import MAX_SEARCH_KEYWORDS, PARAMETERS, Parameter
 
-PANEL = "Parameters of the scan"
+PANEL = "Parameters"
 KEYWORDS = "search_keywords"
 
 

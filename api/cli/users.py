@@ -1,22 +1,15 @@
 """`sametrack user`: an account by its id or a link, its works and how they fare."""
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from api.cli.answer_tables import print_id, print_metrics, print_page, print_profile
 from api.cli.caller import Api, AsJson, show
+from api.cli.parameter_options import given_parameters, with_options_of
 from api.client import Answer, AsyncClient
 from api.client.shapes import UserMetricsData, UserPostsData, UserProfileData
-
-
-class Order(StrEnum):
-    """Orders of an account's works; the place of each is its `sort_type`."""
-
-    NEWEST = "newest"
-    HOTTEST = "hottest"
-
+from pipelines.domain.list_parameters import METRICS_PARAMETERS, POSTS_PARAMETERS
 
 app = typer.Typer(help="Accounts: id, profile, posts, metrics.", no_args_is_help=True)
 _Whom = Annotated[
@@ -41,40 +34,25 @@ def profile(user: _Whom, *, as_json: AsJson = False, api: Api = None) -> None:
 
 
 @app.command("posts")
-def posts(
-    user: _Whom,
-    *,
-    count: Annotated[int | None, typer.Option(help="Works per page, 1 to 20. Default: 20.")] = None,
-    cursor: Annotated[int, typer.Option(help="Page to begin at, as the last one told.")] = 0,
-    sort: Annotated[Order, typer.Option(help="Which works first.")] = Order.NEWEST,
-    as_json: AsJson = False,
-    api: Api = None,
-) -> None:
+@with_options_of(POSTS_PARAMETERS.values())
+def posts(user: _Whom, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
     """List the public works of an account, a page at a time."""
+    options: Any = given_parameters(given)
 
     async def question(client: AsyncClient) -> Answer[UserPostsData]:
-        whom = await _id_of(client, user)
-        place = list(Order).index(sort)
-        return await client.user_posts(whom, max_cursor=cursor, count=count, sort_type=place)
+        return await client.user_posts(await _id_of(client, user), **options)
 
     show(question, print_page, api=api, as_json=as_json)
 
 
 @app.command("metrics")
-def metrics(
-    user: _Whom,
-    *,
-    days: Annotated[int | None, typer.Option(help="Window, 1 to 365 days. Default: 10.")] = None,
-    count: Annotated[
-        int | None, typer.Option(help="Works looked at, 1 to 20. Default: 20.")
-    ] = None,
-    as_json: AsJson = False,
-    api: Api = None,
-) -> None:
+@with_options_of(METRICS_PARAMETERS.values())
+def metrics(user: _Whom, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
     """Tell followers, likes, and how the works of the last days fared."""
+    options: Any = given_parameters(given)
 
     async def question(client: AsyncClient) -> Answer[UserMetricsData]:
-        return await client.user_metrics(await _id_of(client, user), days=days, count=count)
+        return await client.user_metrics(await _id_of(client, user), **options)
 
     show(question, print_metrics, api=api, as_json=as_json)
 

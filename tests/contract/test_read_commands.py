@@ -1,6 +1,7 @@
 """The commands that ask for one thing: answered in this process, over an invented world."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from api.cli import caller
 from api.cli.main import app
 from api.documenting.writing import read_description
 from api.reference import INTERFACE
+from pipelines.world.world import World
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def test_an_answer_is_a_table_or_json(run: Any) -> None:
     shown = run("chart", "history", "2025-09-20", "2025-09-30")
     assert shown.exit_code == 0, shown.output
-    assert "demo data" in shown.stdout
+    assert "demo data" in shown.stderr
     assert "issue" in shown.stdout
     data = json.loads(run("chart", "history", "2025-09-20", "2025-09-30", "--json").stdout)
     assert [len(node["songs"]) for node in data["snapshots"]] == [20, 20]
@@ -75,6 +77,32 @@ def test_missing_videos_are_named(run: Any) -> None:
     shown = run("videos", "7300000000000000001", "7300000000000000002")
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.count("unavailable") == 2
+
+
+def test_an_account_is_told_by_its_id_and_turned_page_by_page(run: Any) -> None:
+    listed = json.loads(run("chart", "history", "2025-09-20", "2025-09-20", "--json").stdout)
+    assert listed["is_demo_data"] is True
+    whom = World(7, 0.2).sec_uid(0)
+    assert run("user", "id", f"text with {whom}").stdout == f"{whom}\n"
+    assert "followers" in run("user", "profile", whom).stdout
+    assert "average likes" in run("user", "metrics", whom, "--days", "365").stdout
+    first = run("user", "posts", whom, "--count", "1")
+    assert first.exit_code == 0, first.output
+    unknown = run("user", "profile", "nobody")
+    assert unknown.exit_code == 2
+    assert "unresolvable_sec_user_id" in unknown.stderr
+
+
+def test_a_list_says_how_much_was_ever_seen_and_where_it_goes_on(run: Any) -> None:
+    music_id = World(7, 0.2).tracks[0].music_id
+    page = run("music", "list", music_id, "--count", "1")
+    assert page.exit_code == 0, page.output
+    assert "1 shown of" in page.stdout
+    (cursor,) = re.findall(r"--cursor ([0-9]+)", page.stdout)
+    after = run("music", "list", music_id, "--count", "1", "--cursor", cursor)
+    assert after.exit_code == 0
+    assert after.stdout != page.stdout
+    assert run("hashtag", "list", "12").exit_code == 2
 
 
 def test_a_ranking_is_a_job_to_follow_and_a_batch_judges_each(run: Any) -> None:

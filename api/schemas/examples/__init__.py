@@ -19,12 +19,38 @@ _WEB_VIDEOS = "fetch_multi_video_web_api_v1_vidplat_web_fetch_multi_video_post"
 _APP_VIDEOS = "fetch_multi_video_api_v1_vidplat_app_v3_fetch_multi_video_post"
 _CHART = "history_api_v1_music_chartsrc_top500_history_get"
 _VIDEO_IDS = ["7208449004045270001", "7210004958455330552", "7317824963743725696"]
+_JOB_ID = "7d2f0c1e-52f5-4a53-9a0b-0f3f6c1b8a11"
+_SEC_USER_ID = "MS4wLjABAAAATeMsMjRZ1rzVHVBI8eiaxncD1xdgADCOcAuztBTxQow"
+_SEEN_MUSIC_ID = "7348759830572834348"
+_CH_ID = "1897292724585310112"
+"""These three live in the demo world of `DATA_PROVIDER=mock`: the requests find something."""
+_V3 = "api_v1_vidplat_app_v3"
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "fetch_music_hot_videos_api_v1_vidplat_app_v3_fetch_music_hot_videos_get": {
         "music_id": _MUSIC_ID,
         "count": 10,
     },
+    "get_sec_user_id_api_v1_vidplat_web_get_sec_user_id_get": {"url": _SEC_USER_ID},
+    f"handler_user_profile_{_V3}_handler_user_profile_get": {"sec_user_id": _SEC_USER_ID},
+    f"fetch_user_post_videos_{_V3}_fetch_user_post_videos_get": {
+        "sec_user_id": _SEC_USER_ID,
+        "count": 10,
+    },
+    f"fetch_user_metrics_{_V3}_fetch_user_metrics_get": {"sec_user_id": _SEC_USER_ID, "days": 30},
+    f"fetch_music_video_list_{_V3}_fetch_music_video_list_get": {"music_id": _SEEN_MUSIC_ID},
+    f"fetch_hashtag_video_list_{_V3}_fetch_hashtag_video_list_get": {"ch_id": _CH_ID},
+    f"discover_music_related_videos_{_V3}_discover_music_related_videos_get": {
+        "music_id": _SEEN_MUSIC_ID,
+    },
+    f"music_collection_job_{_JOBS}__job_id__get": {"job_id": _JOB_ID},
+    f"cancel_music_collection_job_{_JOBS}__job_id__delete": {"job_id": _JOB_ID},
+    "sametrack_job_events_api_v1_sametrack_jobs__job_id__events_get": {"job_id": _JOB_ID},
+    f"sametrack_annotate_{_COMPARISON}_annotations_post": {
+        "comparison_id": _COMPARISON_ID,
+        "body": {"verdict": "same", "note": "the same take, a louder master"},
+    },
+    f"sametrack_annotations_{_COMPARISON}_annotations_get": {"comparison_id": _COMPARISON_ID},
     f"sametrack_comparison_{_COMPARISON}_get": {"comparison_id": _COMPARISON_ID},
     f"sametrack_comparison_svg_{_COMPARISON}_picture_svg_get": {"comparison_id": _COMPARISON_ID},
     f"sametrack_comparison_png_{_COMPARISON}_picture_png_get": {"comparison_id": _COMPARISON_ID},

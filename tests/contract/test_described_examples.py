@@ -1,0 +1,111 @@
+"""Examples of the API description: each fits its own schema, and each request runs as it stands."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from jsonschema_rs import Draft202012Validator
+
+from api.documenting.writing import read_description
+from api.feed import JobFeed
+from api.languages import is_chinese
+from api.openapi import in_chinese
+from api.reference import INTERFACE, build_reference
+from api.server import build_app_from_settings
+from api.settings import ApiSettings
+
+DOCUMENT = read_description()
+OPERATIONS = build_reference(DOCUMENT)["operations"]
+NOT_THERE = {
+    # ids of results that a fresh home cannot have
+    "music_collection_job", "cancel_music_collection_job", "sametrack_job_events",
+    "sametrack_comparison", "sametrack_comparison_svg", "sametrack_comparison_png",
+    "sametrack_comparison_excerpt", "sametrack_annotate", "sametrack_annotations",
+}  # fmt: skip
+REFUSED = {"fetch_music_search", "fetch_video_search_v1"}
+NEEDS_A_WORKER = {"discover_music_related_videos", "readyz"}
+
+
+def shown(document: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Where an example stands, its schema, and the example."""
+    for path, methods in document["paths"].items():
+        for method, described in methods.items():
+            where = f"{method} {path}"
+            for given in described.get("parameters", []):
+                if "example" in given:
+                    yield f"{where} {given['name']}", given["schema"], given["example"]
+            bodies = [described.get("requestBody", {}), *described["responses"].values()]
+            for body in bodies:
+                for content in body.get("content", {}).values():
+                    if "example" in content:
+                        yield where, content["schema"], content["example"]
+
+
+def test_every_example_fits_its_own_schema() -> None:
+    found = list(shown(DOCUMENT))
+    assert len(found) > 200
+    wrong = [
+        (where, error.message, str(error.instance_path))
+        for where, schema, example in found
+        for error in Draft202012Validator(
+            {**schema, "components": DOCUMENT["components"]}
+        ).iter_errors(example)
+    ]
+    assert wrong == []
+
+
+def test_every_operation_of_the_interface_has_an_example_request_and_every_failure_an_answer() -> (
+    None
+):
+    examples = {one["id"]: one["example"] for one in OPERATIONS}
+    assert [one.id for one in INTERFACE if examples[one.id] is None] == []
+    for methods in DOCUMENT["paths"].values():
+        for described in methods.values():
+            for status, response in described["responses"].items():
+                if "`" in response["description"] and int(status) >= 400:
+                    example = response["content"]["application/json"]["example"]
+                    assert example["code"] == int(status)
+                    assert f"`{example['data']['error']['type']}`" in response["description"]
+
+
+async def test_the_requests_run_as_they_stand_in_the_demo_world(tmp_path: Path) -> None:
+    settings = ApiSettings(
+        _env_file=None, data_home=tmp_path, data_provider="mock", sync_job_timeout=0.1
+    )
+    wrong = []
+    with build_app_from_settings(settings, feed=JobFeed(limit=1)) as app:
+        transport: Any = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            for one in OPERATIONS:
+                if one["example"] is None:
+                    continue
+                body = one["example"]["body"]
+                answer = await client.request(
+                    one["method"],
+                    one["example"]["url"],
+                    **({"json": body} if body is not None else {}),
+                )
+                if answer.status_code not in expected(one["id"]):
+                    wrong.append((one["id"], answer.status_code, answer.text[:300]))
+    assert wrong == []
+
+
+def expected(name: str) -> set[int]:
+    if name in NOT_THERE:
+        return {404}
+    if name in REFUSED:
+        return {501}
+    return {503, 502} if name in NEEDS_A_WORKER else {200, 202}
+
+
+@pytest.mark.parametrize("one", INTERFACE, ids=lambda one: one.id)
+def test_the_chinese_description_is_chinese(one: Any) -> None:
+    described = in_chinese(DOCUMENT)["paths"][one.path][one.method.lower()]
+    assert is_chinese(described["summary"])
+    assert is_chinese(described["description"])
+    for given in described.get("parameters", []):
+        assert is_chinese(given["description"]), given["name"]
+    for status, response in described["responses"].items():
+        assert is_chinese(response["description"]), status
