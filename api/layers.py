@@ -22,7 +22,7 @@ from api.settings import ApiSettings
 
 API_ROOT = "/api/"
 TOOLS_PATH = "/mcp"
-OTHERS = frozenset({"/metrics", TOOLS_PATH})
+PRIVATE = (API_ROOT, "/metrics", TOOLS_PATH)
 MEGABYTE = 1024 * 1024
 
 
@@ -61,4 +61,4 @@ def wrap(
 
 def is_private(path: str) -> bool:
     """Everything that answers data; some of its reads start work, so other sites may not."""
-    return path.startswith(API_ROOT) or path in OTHERS
+    return path.startswith(PRIVATE)
