@@ -27,6 +27,17 @@ SURFACES: Mapping[str, Words] = {
     "sound": Words("sound streams", "音频流"),
     "media": Words("sound streams", "音频流"),
     "search": Words("the guest search", "访客综合搜索"),
+    "video_page": Words("share pages of works", "作品分享页"),
+    "slides_info": Words("photo posts", "图文作品"),
+    "hashtag_info": Words("hashtags", "话题信息"),
+    "hashtag_page": Words("pages of hashtags", "话题页"),
+    "music_page": Words("the track's share page", "音乐分享页"),
+    "short_link": Words("short links", "短链接"),
+    "search_stream": Words("the guest search, first screen", "访客搜索首屏"),
+    "search_single": Words("the guest search, further pages", "访客搜索翻页"),
+    "search_page": Words("the search page", "搜索页"),
+    "chart_issues": Words("issues of the chart", "榜单期次"),
+    "chart_songs": Words("songs of the chart", "榜单歌曲"),
     "account_profile": Words("account profiles", "账号主页"),
     "user_info": Words("account profiles", "账号信息"),
 }
@@ -101,6 +112,15 @@ REASONS: Mapping[str, Words] = {
     "distances_above_limits": Words("the distances are above the limits", "距离超过阈值"),
     "score_below_threshold": Words("the score is too low", "综合得分不足"),
     "tempo_drifts": Words("the tempo drifts apart", "速度逐渐偏离"),
+    "speed_variant": Words(
+        "the same recording, sped up or slowed with its pitch", "同一录音, 变速且音高随之变化"
+    ),
+    "tempo_variant": Words("the same recording at another tempo", "同一录音, 变速不变调"),
+    "pitch_variant": Words("the same recording at another pitch", "同一录音, 变调不变速"),
+    "overlap_too_short": Words("too little of both to compare", "可比对的部分过短"),
+    "nothing_to_compare": Words("there was nothing to compare", "没有可比对的内容"),
+    "no_reference_sound": Words("the track itself could not be heard", "无法读取参考音频"),
+    "silent_placeholder": Words("the work has no sound", "作品没有声音"),
     "tones_differ": Words(
         "only a voice or a crowd is the same, over other tones", "仅人声或环境声相同, 音乐不同"
     ),

@@ -152,6 +152,7 @@ def test_a_service_that_is_gone_is_said_and_found_again(visitors: Visitors) -> N
     view.page.unroute_all()
     view.page.locator(".strip.off button").click()
     expect(view.page.locator(".strip.off")).to_have_count(0)
+    assert view.broken_rules() == []
 
 
 @pytest.mark.parametrize("width", [390, 1024, 1440])

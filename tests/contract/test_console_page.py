@@ -1,0 +1,93 @@
+"""The page and its files as they go over the wire. The page itself needs no token."""
+
+import gzip
+import re
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from api.page_files import FOLDER, page_names
+from api.report.wording import STOPS
+
+PLAIN = {"Accept-Encoding": "identity"}
+
+
+@pytest.fixture
+def guarded(service: Any) -> Any:
+    return service.client(own_api_token="sesam-42-sesam-42-sesam-42")
+
+
+@pytest.mark.parametrize("place", ["/", "/console"])
+def test_the_page_runs_only_its_own_files(guarded: TestClient, place: str) -> None:
+    answer = guarded.get(place)
+    policy = answer.headers["content-security-policy"]
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "script-src 'self';" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert "unsafe" not in policy
+    assert re.findall(r"<script(?! type=\"module\" src=)|\son\w+=|https?:", answer.text) == []
+
+
+def test_every_file_that_the_page_names_is_there(guarded: TestClient) -> None:
+    page = guarded.get("/").text
+    named = re.findall(r'(?:href|src)="(/console/[^"]+)"', page)
+    assert len(named) > 15
+    assert {guarded.get(place).status_code for place in named} == {200}
+
+
+def test_every_import_leads_to_a_file() -> None:
+    known = set(page_names())
+    for name in (one for one in known if one.endswith((".js", ".mjs"))):
+        text = (FOLDER / name).read_text(encoding="utf-8")
+        for target in re.findall(r'(?:from|import\()\s*"(\.[^"]+)"', text):
+            place = (FOLDER / name).parent.joinpath(target).resolve()
+            assert place.relative_to(FOLDER).as_posix() in known, (name, target)
+
+
+def test_a_file_is_sent_once_and_then_only_asked_about(guarded: TestClient) -> None:
+    first = guarded.get("/console/app/main.js", headers=PLAIN)
+    again = guarded.get(
+        "/console/app/main.js", headers={**PLAIN, "If-None-Match": first.headers["etag"]}
+    )
+    assert first.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert first.headers["cache-control"] == "no-cache"
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_file_is_compressed_for_who_takes_it(guarded: TestClient) -> None:
+    plain = guarded.get("/console/app/main.js", headers=PLAIN)
+    with guarded.stream(
+        "GET", "/console/app/main.js", headers={"Accept-Encoding": "gzip"}
+    ) as answer:
+        packed = b"".join(answer.iter_raw())
+    assert answer.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed) == plain.content
+    assert len(packed) < len(plain.content) / 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../server.py",
+        "%2e%2e/server.py",
+        "app",
+        "nothing.js",
+        "vendor/manifest.json",
+    ],
+)
+def test_nothing_else_is_served(guarded: TestClient, name: str) -> None:
+    assert guarded.get(f"/console/{name}").status_code == 404
+
+
+def test_the_console_says_what_the_report_says(guarded: TestClient) -> None:
+    told: dict[str, Any] = guarded.get("/console/words.json").json()
+    assert told["stop"]["exhausted"] == {"en": STOPS["exhausted"].en, "zh": STOPS["exhausted"].zh}
+
+
+@pytest.mark.parametrize("place", ["/api/v1/sametrack/storage", "/api/v1/sametrack/series/video/1"])
+def test_data_needs_the_token_in_a_header_and_never_in_the_address(
+    guarded: TestClient, place: str
+) -> None:
+    answer = guarded.get(place, params={"token": "sesam-42-sesam-42-sesam-42"})
+    assert answer.status_code == 401

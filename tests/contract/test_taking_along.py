@@ -1,0 +1,125 @@
+"""Tables to take along, compared pairs and points over time, as the service answers them."""
+
+import csv
+import io
+import json
+import zipfile
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from api.job_document import JOBS_PATH
+from api.schemas.shape import Envelope
+from api.schemas.taking import ComparisonList, Series
+from pipelines.upstream.providers.mock import open_world
+from tests.documents import result
+from tests.reads import Desk
+
+WORLD = open_world(11, 0.1)
+EXPORT = "/api/v1/sametrack/export"
+TABLES = ("videos", "accounts", "variants", "search_related", "coverage")
+
+
+@pytest.fixture
+def source(service: Any) -> str:
+    document = result(3)
+    document["ranked"][0]["desc"] = "=1+1"
+    return f"{JOBS_PATH}/{service.stored(document).job_id}"
+
+
+def take(service: Any, source: str, table: str, form: str, **more: Any) -> Any:
+    asked = {"source": source, "table": table, "form": form, **more}
+    return service.client().get(EXPORT, params=asked)
+
+
+def test_a_ranking_becomes_a_sheet_whose_ids_are_text(service: Any, source: str) -> None:
+    answer = take(service, source, "videos", "csv", bom="true")
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))
+    assert answer.content.startswith(b"\xef\xbb\xbf")
+    assert answer.headers["content-disposition"].startswith(
+        'attachment; filename="sametrack-demo-videos-'
+    )
+    assert (len(rows), rows[0]["is_demo_data"]) == (3, "True")
+    assert "'=1+1" in {row["desc"] for row in rows}
+    assert rows[0]["aweme_id"].isdigit()
+
+
+def test_a_workbook_brings_method_and_coverage(service: Any, source: str) -> None:
+    book = zipfile.ZipFile(io.BytesIO(take(service, source, "videos", "xlsx").content))
+    texts = book.read("xl/sharedStrings.xml").decode()
+    assert "method_and_coverage" in book.read("xl/workbook.xml").decode()
+    assert all(
+        text in texts for text in ("algorithm", "music_list", "exhausted", "never a full list")
+    )
+
+
+def test_parquet_keeps_types_and_says_where_it_is_from(service: Any, source: str) -> None:
+    found = pq.read_table(io.BytesIO(take(service, source, "videos", "parquet").content))
+    assert str(found.schema.field("aweme_id").type) == "string"
+    assert str(found.schema.field("digg_count").type) == "int64"
+    assert found.schema.metadata[b"sametrack.source"].decode() == source
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_of_a_result_is_there(service: Any, source: str, table: str) -> None:
+    document = take(service, source, table, "json").json()
+    assert document["table"] == table
+    assert document["method"]["is_demo_data"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("source", "table", "status", "type_"),
+    [
+        ("/api/v1/sametrack/export?x=1", "videos", 400, "invalid_parameter"),
+        ("https://an.example/api", "videos", 400, "invalid_parameter"),
+        (f"{JOBS_PATH}/nowhere", "chart", 400, "invalid_parameter"),
+        (f"{JOBS_PATH}/nowhere", "videos", 404, "job_not_found"),
+    ],
+)
+def test_what_holds_no_table_is_refused(
+    service: Any, source: str, table: str, status: int, type_: str
+) -> None:
+    answer = take(service, source, table, "csv")
+    assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (status, type_)
+
+
+def test_a_job_without_a_result_has_no_table(service: Any) -> None:
+    started = service.client().post(JOBS_PATH, json={"input": "7300000000000000009"})
+    answer = take(service, started.headers["location"], "videos", "csv")
+    assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
+
+
+def test_exports_need_the_token(service: Any, source: str) -> None:
+    client = service.client(own_api_token="sesam-42-sesam-42-sesam-42")
+    asked = {"source": source, "table": "videos", "form": "csv"}
+    assert client.get(EXPORT, params=asked).status_code == 401
+
+
+def test_compared_pairs_of_a_job_are_listed(service: Any, source: str) -> None:
+    job_id = source.rpartition("/")[2]
+    answer = service.client().get(f"/api/v1/sametrack/jobs/{job_id}/comparisons").json()
+    Envelope[ComparisonList].model_validate(answer)
+    assert answer["data"]["comparisons"] == []
+    missing = service.client().get("/api/v1/sametrack/jobs/nowhere/comparisons")
+    assert missing.json()["data"]["error"]["type"] == "job_not_found"
+
+
+@pytest.mark.parametrize("kind", ["video", "track", "account"])
+def test_what_was_never_observed_has_no_points(reads: Desk, kind: str) -> None:
+    answer = reads.client().get(f"/api/v1/sametrack/series/{kind}/7300000000000000009").json()
+    Envelope[Series].model_validate(answer)
+    assert (answer["data"]["points"], answer["data"]["name"]) == ([], None)
+
+
+def test_a_read_profile_is_a_point_in_time(reads: Desk) -> None:
+    client = reads.client()
+    person = WORLD.sec_uid(3)
+    profile = client.get(
+        "/api/v1/vidplat/app/v3/handler_user_profile", params={"sec_user_id": person}
+    ).json()["data"]["user"]
+    reads.engine.refresh()
+    answer = client.get(f"/api/v1/sametrack/series/account/{person}").json()
+    Envelope[Series].model_validate(answer)
+    assert answer["data"]["points"][-1]["follower_count"] == profile["follower_count"]
+    assert json.dumps(answer["data"]["measures"]).count("follower_count") == 1
