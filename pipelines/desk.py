@@ -62,7 +62,10 @@ class Control(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Where this process looks: the world by its name, and how it is read."""
+    """Where this process looks: the world by its name, and how it is read.
+
+    `is_awaited`: its source reads so little of a track that a request waits for the scan.
+    """
 
     name: str
     provider: str
@@ -71,6 +74,7 @@ class World:
     result_cache_ttl_s: int
     job_retention_days: int
     worker_lost_after_s: float
+    is_awaited: bool = False
 
     @property
     def is_demo(self) -> bool:

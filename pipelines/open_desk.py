@@ -7,7 +7,11 @@ from pipelines.desk import ScanDesk, World
 from pipelines.kept_results import Results
 from pipelines.settings import Settings
 from pipelines.upstream.profiles import Profile
-from pipelines.upstream.providers import music_provider_name, supported_music_providers
+from pipelines.upstream.providers import (
+    music_provider_name,
+    reads_first_screens_alone,
+    supported_music_providers,
+)
 from warehouse.control import ControlStore
 from warehouse.engine import Engine
 from warehouse.queries import read_result_document
@@ -30,6 +34,7 @@ def build_desk(
         result_cache_ttl_s=settings.result_cache_ttl,
         job_retention_days=settings.job_retention_days,
         worker_lost_after_s=settings.worker_lost_after_s,
+        is_awaited=reads_first_screens_alone(music_provider_name(settings)),
     )
     return ScanDesk(
         control=control,

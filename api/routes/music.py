@@ -6,9 +6,10 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Body, Depends, Query, Request
 from starlette.responses import Response
 
+from api.awaiting import wait_for_job
 from api.batch import to_batch
 from api.body import JsonRoute
-from api.deps import Desk, no_query, no_repeats
+from api.deps import Desk, Patience, no_query, no_repeats
 from api.envelope import read, success, understood
 from api.errors import ACCEPTED
 from api.job_document import (
@@ -31,16 +32,22 @@ writing = APIRouter(tags=["Music"], route_class=JsonRoute, dependencies=[Depends
     responses=HOT_VIDEOS_ANSWERS,
 )
 async def fetch_music_hot_videos(
-    request: Request, query: Annotated[HotVideosQuery, Query()], desk: Desk
+    request: Request,
+    query: Annotated[HotVideosQuery, Query()],
+    desk: Desk,
+    patience_s: Patience,
 ) -> Response:
     """Find and rank the hot videos of a track. 按音乐查找并排行热门作品.
 
     A stored result that serves is answered at once. Otherwise a job is started, or an equal one
-    that runs is joined: poll `data.poll_url`.
+    that runs is joined: poll `data.poll_url`. With a source that reads first screens alone the
+    answer is awaited.
     """
     parameters = query.to_parameters()
     understood(request.scope, {"music_id": query.music_input, **parameters.to_document()})
     scan = await run_sync(lambda: desk.ask(query.music_input, parameters, origin="api"))
+    if desk.world.is_awaited:
+        scan = await wait_for_job(desk, scan, patience_s=patience_s)
     if scan.result is not None:
         return read(request.scope, to_hot_videos(scan, view=parameters))
     headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}

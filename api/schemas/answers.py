@@ -16,7 +16,13 @@ from warehouse.exporting.files import MEDIA_TYPES
 
 type Answers = dict[int | str, dict[str, Any]]
 
-EVERYWHERE = ("unauthorized", "cross_site_request", "host_not_allowed", "internal_error")
+EVERYWHERE = (
+    "unauthorized",
+    "cross_site_request",
+    "host_not_allowed",
+    "local_rate_limit",
+    "internal_error",
+)
 BAD_PARAMETERS = ("missing_parameter", "invalid_parameter", "unknown_parameter")
 BAD_BODY = ("malformed_json", "body_too_large", "unsupported_media_type")
 NO_SCAN = (
@@ -55,6 +61,8 @@ def failures(*types: str) -> Answers:
 def _failure(names: list[str]) -> dict[str, Any]:
     lines = [f"`{name}`: {ANSWERS[name].message}. {ANSWERS[name].message_zh}." for name in names]
     more = ("WWW-Authenticate",) if "unauthorized" in names else ()
+    may_wait = "local_rate_limit" in names or set(names) & {*UPSTREAM, *NO_SCAN}
+    more += ("Retry-After",) if may_wait else ()
     return {
         "model": Envelope[Failure],
         "description": "\n\n".join(lines),
@@ -85,8 +93,11 @@ HOT_VIDEOS_ANSWERS: Answers = {
     OK: _good(Envelope[HotVideosAnswer], "The ranking from a stored result", "ETag"),
     ACCEPTED: _STARTED,
     **_UNCHANGED,
-    **failures(*BAD_PARAMETERS, "invalid_music_input", *NO_SCAN),
-}
+    **failures(
+        *BAD_PARAMETERS, "invalid_music_input", *NO_SCAN, "worker_unavailable", *UPSTREAM,
+        "audio_unavailable",
+    ),
+}  # fmt: skip
 DISCOVERY_ANSWERS: Answers = {
     OK: _good(Envelope[DiscoveryAnswer], "Verified matches and all candidates", "ETag"),
     **_UNCHANGED,
@@ -104,7 +115,9 @@ BATCH_ANSWERS: Answers = {
     OK: _good(Envelope[Batch], "Every item with its job, its stored result or its error"),
     **failures(*BAD_PARAMETERS, *BAD_BODY, "invalid_inputs", *NO_SCAN),
 }
-_JOB_FAILURES = failures("unknown_parameter", "job_not_found", "warehouse_unavailable")
+_JOB_FAILURES = failures(
+    "unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"
+)
 JOB_ANSWERS: Answers = {
     OK: _good(_JOB, "The job now", "ETag", "Retry-After"),
     **_UNCHANGED,
@@ -125,7 +138,9 @@ JOB_EVENTS_ANSWERS: Answers = {
 JOB_LIST_ANSWERS: Answers = {
     OK: _good(Envelope[JobList], "The newest jobs", "ETag"),
     **_UNCHANGED,
-    **failures("invalid_parameter", "unknown_parameter", "warehouse_unavailable"),
+    **failures(
+        "invalid_parameter", "unknown_parameter", "profile_not_chosen", "warehouse_unavailable"
+    ),
 }
 _COMPARISON_FAILURES = failures(
     "unknown_parameter", "not_found", "profile_not_chosen", "warehouse_unavailable"

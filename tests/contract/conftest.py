@@ -1,7 +1,7 @@
 """The whole service in process, over a real control store; results come from a dictionary."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -63,6 +63,8 @@ class Service:
     sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     annotations: list[Any] = field(default_factory=list)
+    is_awaited: bool = False
+    reads: Desk | None = None
 
     def desk(self) -> ScanDesk:
         world = World(
@@ -73,6 +75,7 @@ class Service:
             result_cache_ttl_s=6 * 3600,
             job_retention_days=30,
             worker_lost_after_s=20.0,
+            is_awaited=self.is_awaited,
         )
         return ScanDesk(
             control=self.control,
@@ -117,6 +120,8 @@ class Service:
                 is_demo=True,
             ),
             readiness=Readiness({"lake": lambda: self.problems.get("lake")}),
+            sources=None if self.reads is None else self.reads.sources,
+            chart=None if self.reads is None else self.reads.chart,
             clock=lambda: self.now,
         )
 
@@ -162,8 +167,22 @@ def log() -> Iterator[list[Any]]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
+    with open_service(tmp_path) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One for all tests of a module."""
+    with open_service(tmp_path_factory.mktemp("service")) as service:
+        yield service
+
+
+@contextmanager
+def open_service(root: Path) -> Iterator[Service]:
+    """The service over an empty control store."""
     found: list[Service] = []
-    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    url = f"sqlite:///{root / 'control.sqlite'}"
     with closing(
         open_control(url, world=WORLD, clock=lambda: found[0].now.timestamp() if found else 0.0)
     ) as control:

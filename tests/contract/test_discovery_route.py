@@ -1,6 +1,5 @@
 """Endpoint 9: a discovery is a job that the request waits for."""
 
-import threading
 from typing import Any
 
 import pytest
@@ -10,40 +9,15 @@ from api.schemas.result import DiscoveryAnswer
 from api.schemas.shape import Envelope
 from pipelines.domain.discovery import DiscoveryParameters
 from tests.documents import discovery_result
+from tests.operations import BusyWorker
 
 PATH = "/api/v1/vidplat/app/v3/discover_music_related_videos"
 MUSIC_ID = "7300000000000000001"
 
 
-class BusyWorker:
-    """A worker that ends the next job in the background."""
-
-    def __init__(self, service: Any, *, error: dict[str, Any] | None = None) -> None:
-        self.service, self.error = service, error
-        self.thread = threading.Thread(target=self._work)
-        self.is_over = threading.Event()
-
-    def __enter__(self) -> None:
-        self.thread.start()
-
-    def __exit__(self, *_exc: object) -> None:
-        self.is_over.set()
-        self.thread.join()
-
-    def _work(self) -> None:
-        control = self.service.control
-        while (job := control.claim("worker")) is None:
-            if self.is_over.wait(0.01):
-                return
-        if self.error is None:
-            self.service.results[job.job_id] = discovery_result()
-        status = "failed" if self.error else "completed"
-        control.finish(job.job_id, status, error=self.error)
-
-
 def test_the_answer_is_awaited_and_has_the_described_shape(service: Any) -> None:
     client = service.client()
-    with BusyWorker(service):
+    with BusyWorker(service, result=discovery_result()):
         answer = client.get(PATH, params={"url": MUSIC_ID, "author_limit": 3})
     assert answer.status_code == 200
     found = Envelope[DiscoveryAnswer].model_validate(answer.json()).data
@@ -60,7 +34,7 @@ def test_the_answer_is_awaited_and_has_the_described_shape(service: Any) -> None
 
 def test_a_young_result_of_an_equal_discovery_serves(service: Any) -> None:
     client = service.client()
-    with BusyWorker(service):
+    with BusyWorker(service, result=discovery_result()):
         first = client.get(PATH, params={"music_id": MUSIC_ID})
     again = client.get(PATH, params={"music_id": MUSIC_ID})
     assert again.json()["data"]["job_id"] == first.json()["data"]["job_id"]

@@ -12,6 +12,8 @@ from api.schemas.shape import Envelope
 from pipelines.domain.documents import Document
 from pipelines.domain.jobs import Progress
 from pipelines.domain.parameters import ScanParameters
+from tests.documents import result
+from tests.operations import BusyWorker
 
 ROOT = "/api/v1/vidplat/app/v3"
 HOT = f"{ROOT}/fetch_music_hot_videos"
@@ -271,3 +273,17 @@ def test_jobs_are_listed_newest_first(service: Any, client: TestClient) -> None:
 @pytest.mark.parametrize("query", ["limit=0", "limit=201", "status=done", "page=2"])
 def test_a_bad_list_query_is_400(client: TestClient, query: str) -> None:
     assert client.get(f"/api/v1/sametrack/jobs?{query}").status_code == 400
+
+
+def test_with_a_source_of_first_screens_alone_the_ranking_is_awaited(service: Any) -> None:
+    service.is_awaited = True
+    with BusyWorker(service, result=result(40)):
+        answer = service.client().get(HOT, params={"music_id": MUSIC_ID})
+    assert answer.status_code == 200
+    assert answer.json()["data"]["returned_count"] == 30
+    assert (
+        service.client(sync_job_timeout=0.1)
+        .get(HOT, params={"music_id": MUSIC_ID, "refresh": "true"})
+        .status_code
+        == 503
+    )
