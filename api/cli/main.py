@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from api.cli import (
     assistant,
+    backup,
     database,
     demo,
     describing,
@@ -97,6 +98,8 @@ app.command("worker", rich_help_panel=RUNNING)(services.worker)
 app.command("sandbox", rich_help_panel=RUNNING)(services.sandbox)
 app.command("mcp", rich_help_panel=RUNNING)(assistant.mcp)
 app.command("openapi", rich_help_panel=RUNNING)(describing.openapi)
+app.command("backup", rich_help_panel=KEEPING)(backup.backup)
+app.command("restore", rich_help_panel=KEEPING)(backup.restore)
 app.command("doctor", rich_help_panel=KEEPING)(doctor.doctor)
 app.command("replay", rich_help_panel=KEEPING)(replay.replay)
 app.command("maintain", rich_help_panel=KEEPING)(maintain.maintain)

@@ -4,7 +4,7 @@ Here: what several processes must agree on and may be forgotten. Not here: jobs,
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import batched, count
 
 import orjson
@@ -140,6 +140,22 @@ class SharedRows:
             for row in rows
         }
         return [next(following[key]) for key in captured]
+
+    def raise_sequences(self, given: Mapping[tuple[str, str], int]) -> None:
+        """Count on from these numbers of (surface, entity), where the count is behind them."""
+        insert = self._database.insert(SEQUENCES)
+        upsert = insert.on_conflict_do_update(
+            index_elements=[SEQUENCES.c.surface, SEQUENCES.c.entity_id],
+            set_={"value": insert.excluded.value},
+            where=SEQUENCES.c.value < insert.excluded.value,
+        )
+        rows = [
+            {"surface": surface, "entity_id": entity_id, "value": value}
+            for (surface, entity_id), value in sorted(given.items())
+        ]
+        with self._database.writing() as connection:
+            for some in batched(rows, _AT_ONCE):
+                connection.execute(upsert, list(some))
 
     def tell_of_captures(self, lines: Sequence[CaptureLine], *, keep_lines: int) -> None:
         """Bump the generation of each captured entity, and leave a line of each capture.
