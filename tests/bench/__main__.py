@@ -20,6 +20,7 @@ from rich.table import Table
 
 from tests.bench.audio import measure_audio
 from tests.bench.cached_reads import measure_cached_reads
+from tests.bench.console import measure_console
 from tests.bench.large import measure_ranking
 from tests.bench.parsers import measure_parsers
 from tests.bench.polls import measure_polls
@@ -47,6 +48,7 @@ def main() -> None:
             *measure_cached_reads(),
             *_scans(Path(folder) / "stage", cache, options),
             *measure_polls(Path(folder) / "polls", cache),
+            *measure_console(Path(folder) / "console", cache),
         ):
             table.add_row(*figure)
             console.print(*figure, sep="   ")

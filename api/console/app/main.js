@@ -129,5 +129,7 @@ function App() {
 
 addEventListener("keydown", (event) => { if (event.key === "Escape") isMenuOpen.value = false; });
 loadWords().catch(() => {});
-render(html`<${App} />`, document.getElementById("app"));
+const root = document.getElementById("app");
+root.replaceChildren(); // the still frame that was there before this file
+render(html`<${App} />`, root);
 knock();

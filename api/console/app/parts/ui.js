@@ -43,7 +43,7 @@ export function Status({ status }) {
 
 export function Head({ title, lead, children }) {
   useEffect(() => { document.title = `${title} · Sametrack`; }, [title]);
-  return html`<div class="row apart"><div class="head"><h1><bdi>${title}</bdi></h1>${lead && html`<p>${lead}</p>`}</div>${children}</div>`;
+  return html`<div class="row apart"><div class="head"><h1><bdi>${title}</bdi></h1>${lead && html`<div class="lead">${lead}</div>`}</div>${children}</div>`;
 }
 
 export function Card({ title, aside, children, flush = false }) {

@@ -91,5 +91,5 @@ export function NumberField({ name, value, onInput }) {
   const range = limits ? [limits.minimum, limits.maximum].map((one) => one ?? "…").join(" – ") : "";
   const meaning = limits ? either(limits.meaning, limits.meaning_zh) : undefined;
   return html`<${Field} label=${html`<label for=${id} title=${meaning}>${t(`param.${name}`)}</label>`} hint=${range}>
-    <input id=${id} type="number" inputmode="decimal" step=${name === "match_threshold" ? "0.01" : "1"} min=${limits?.minimum} max=${limits?.maximum ?? undefined} value=${value ?? ""} placeholder=${limits?.default ?? t("hot.linked")} onInput=${(event) => onInput(name, event.currentTarget.value)} /><//>`;
+    <input id=${id} type="number" inputmode="decimal" step=${name === "match_threshold" ? "0.01" : "1"} min=${limits?.minimum} max=${limits?.maximum ?? undefined} value=${value ?? ""} placeholder=${limits ? (limits.default ?? t("hot.linked")) : ""} onInput=${(event) => onInput(name, event.currentTarget.value)} /><//>`;
 }

@@ -11,6 +11,7 @@ import { failedInputs } from "./hot.js";
 import { Result } from "./result.js";
 
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
+const SHORT = 40; // a longer input is pasted text, not a title
 const wishes = new Set(); // jobs whose end a notification tells
 
 export function useJob(jobId) {
@@ -27,7 +28,7 @@ function announce(job) {
 export function JobView({ jobId, query }) {
   const watch = useJob(jobId);
   const { job, error } = watch.state.value;
-  const title = job?.result?.music?.title ?? job?.result?.keyword ?? job?.input ?? t("job.title");
+  const title = job?.result?.music?.title ?? job?.result?.keyword ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
   return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
       <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
     <${Fault} error=${error} />
@@ -38,7 +39,7 @@ export function JobView({ jobId, query }) {
 }
 
 function Lead({ job }) {
-  return html`<span class="row small"><${Status} status=${job.status} /><span>${moment(job.created_at)}</span>${job.finished_at && html`<span>${t("job.took", { time: seconds((new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000) })}</span>`}<span class="mono tiny">${job.job_id}</span></span>`;
+  return html`${job.input.length > SHORT && !job.result && html`<span class="one-line small"><${Foreign} text=${job.input} /></span>`}<span class="row small"><${Status} status=${job.status} /><span>${moment(job.created_at)}</span>${job.finished_at && html`<span>${t("job.took", { time: seconds((new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000) })}</span>`}<span class="mono tiny">${job.job_id}</span></span>`;
 }
 
 export function BatchView({ ids }) {
@@ -58,7 +59,7 @@ function BatchPanel({ jobId }) {
     ${job && !result && html`<${Progress} watch=${watch} isShort />`}
     ${result && html`<${Figures} items=${[[t("fig.confirmed"), count(result.confirmed_count)], [t("fig.accounts"), count(result.unique_account_count)], [t("fig.pool"), count(result.candidate_pool_size)]]} />
       <ol class="list">${result.aweme_list.slice(0, 5).map((video) => html`<li key=${video.aweme_id} class="row apart" style=${{ flexWrap: "nowrap" }}><span class="one-line"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span><b class="num">${count(video.hot_score)}</b></li>`)}</ol>`}
-    ${job && html`<div class="row"><a class="button little" href=${link(["job", jobId])}>${t("batch.open")}</a></div>`}</section>`;
+    ${job && html`<div class="row"><a class="button little" href=${link(["job", jobId])}>${t(result ? "batch.open" : "batch.watch")}</a></div>`}</section>`;
 }
 
 function Progress({ watch, isShort = false }) {

@@ -24,6 +24,7 @@ export default {
   "batch.lead": "Each line is a scan of its own. You may leave this page: the address brings you back.",
   "batch.open": "Open the whole result",
   "batch.title": "{number} tracks",
+  "batch.watch": "Watch this scan",
   "chart.all_songs": "All {number} songs",
   "chart.before": "Before",
   "chart.change": "Change",

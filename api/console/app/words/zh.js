@@ -24,6 +24,7 @@ export default {
   "batch.lead": "每行是一个独立任务。可以离开本页, 凭地址随时回来。",
   "batch.open": "查看完整结果",
   "batch.title": "{number} 首音乐",
+  "batch.watch": "查看任务",
   "chart.all_songs": "全部 {number} 首歌曲",
   "chart.before": "上期",
   "chart.change": "变化",
