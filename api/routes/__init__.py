@@ -16,6 +16,7 @@ from api.routes import (
     taking,
     users,
     videos,
+    watchlists,
 )
 
 ROUTERS = (
@@ -39,6 +40,9 @@ ROUTERS = (
     reference.extensions,
     taking.router,
     taking.exporting,
+    watchlists.writing,
+    watchlists.router,
+    watchlists.listing,
     health.router,
     reference.router,
     console.router,

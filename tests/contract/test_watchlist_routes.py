@@ -1,0 +1,182 @@
+"""Watchlists over HTTP: kept, changed, run and told of; wrong ones refused with advice."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import BaseModel
+from starlette.testclient import TestClient
+
+from api.schemas.shape import Envelope, Failure
+from api.schemas.watchlists import (
+    WatchDigestList,
+    WatchlistDeleted,
+    WatchlistDocument,
+    WatchlistList,
+    WatchRunList,
+    WatchRunWhole,
+)
+from api.watch_params import WatchlistBody
+from pipelines.domain.watching import Due
+from tests.reads import Desk
+
+PATH = "/api/v1/sametrack/watchlists"
+TRACK = {"kind": "track", "input": "7300000000000000001"}
+BODY: dict[str, Any] = {
+    "name": "five-songs",
+    "every": "every 6 hours",
+    "entries": [TRACK, {"kind": "account", "input": "MS4wLjABAAAAx"}],
+    "parameters": {"count": 10, "search_keywords": "纸船, Paper Boats"},
+}
+DIGEST = {"kind": "watch_digest", "change_count": 2, "files": {"json": "a.json", "html": "a.html"}}
+
+
+@pytest.fixture
+def client(reads: Desk) -> Iterator[TestClient]:
+    yield reads.client()
+    for kept in reads.control.watchlists():
+        reads.control.delete_watchlist(kept.plan.name)
+
+
+def data(answer: Any, shape: type[BaseModel]) -> Any:
+    assert answer.status_code == 200, answer.text
+    Envelope[shape].model_validate(answer.json())  # type: ignore[valid-type]  # a shape by name
+    return answer.json()["data"]
+
+
+def refusal(answer: Any, status: int) -> Any:
+    assert answer.status_code == status, answer.text
+    Envelope[Failure].model_validate(answer.json())
+    return answer.json()["data"]["error"]
+
+
+def test_a_watchlist_is_made_read_changed_and_deleted(client: TestClient) -> None:
+    made = data(client.post(PATH, json=BODY), WatchlistDocument)
+    assert (made["cron"], made["enabled"], made["last_run"]) == ("0 */6 * * *", True, None)
+    assert made["parameters"] == {"count": 10, "search_keywords": ["纸船", "Paper Boats"]}
+    assert made["thresholds"] == {"velocity": 1000.0, "rank_change": 3, "new_music_id": True}
+    assert datetime.fromisoformat(made["next_due_at"]) > datetime.fromisoformat(made["created_at"])
+    assert made["is_demo_data"] is True
+
+    listed = data(client.get(PATH), WatchlistList)
+    assert (listed["watchlists"], listed["returned_count"]) == ([made], 1)
+    again = client.get(f"{PATH}/five-songs")
+    assert data(again, WatchlistDocument) == made
+    tag = {"If-None-Match": again.headers["ETag"]}
+    assert client.get(f"{PATH}/five-songs", headers=tag).status_code == 304
+
+    change = {"every": "daily at 07:30", "enabled": False, "thresholds": {"velocity": None}}
+    changed = data(client.patch(f"{PATH}/five-songs", json=change), WatchlistDocument)
+    assert (changed["cron"], changed["next_due_at"]) == ("30 7 * * *", None)
+    assert changed["thresholds"] == {"velocity": None, "rank_change": 3, "new_music_id": True}
+    assert changed["entries"] == made["entries"]
+
+    gone = data(client.delete(f"{PATH}/five-songs"), WatchlistDeleted)
+    assert gone["deleted"] is True
+    for answer in (client.get(f"{PATH}/five-songs"), client.delete(f"{PATH}/five-songs")):
+        assert refusal(answer, 404)["type"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "word"),
+    [
+        ({"name": "Five Songs"}, "invalid_parameter", "name"),
+        ({"every": "often"}, "invalid_parameter", "every"),
+        ({"every": "every 7 minutes"}, "invalid_parameter", "7 minutes"),
+        ({"entries": []}, "invalid_parameter", "entries"),
+        ({"entries": [TRACK, TRACK]}, "invalid_parameter", "twice"),
+        ({"entries": [TRACK] * 51}, "invalid_parameter", "entries"),
+        ({"entries": [{"kind": "song", "input": "1"}]}, "invalid_parameter", "kind"),
+        ({"entries": [{"kind": "track", "input": "my song"}]}, "invalid_music_input", ""),
+        ({"entries": [{"kind": "track"}]}, "missing_parameter", "input"),
+        ({"thresholds": {"velocity": -1}}, "invalid_parameter", "velocity"),
+        ({"thresholds": {"rank_change": 0}}, "invalid_parameter", "rank_change"),
+        ({"thresholds": {"speed": 1}}, "unknown_parameter", "speed"),
+        ({"parameters": {"count": 501}}, "invalid_parameter", "count"),
+        ({"parameters": {"cuont": 5}}, "unknown_parameter", "cuont"),
+        ({"enabled": "yes"}, "invalid_parameter", "enabled"),
+        ({"evry": "daily"}, "unknown_parameter", "evry"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_by_name(
+    client: TestClient, change: dict[str, Any], kind: str, word: str
+) -> None:
+    error = refusal(client.post(PATH, json={**BODY, **change}), 400)
+    assert error["type"] == kind
+    assert word in error["detail"]
+    assert error["hint"]
+    assert data(client.get(PATH), WatchlistList)["returned_count"] == 0
+
+
+def test_a_name_is_taken_once(client: TestClient) -> None:
+    client.post(PATH, json=BODY)
+    error = refusal(client.post(PATH, json=BODY), 400)
+    assert (error["type"], "five-songs" in error["detail"]) == ("invalid_parameter", True)
+
+
+def test_a_wrong_change_changes_nothing(client: TestClient) -> None:
+    made = data(client.post(PATH, json=BODY), WatchlistDocument)
+    error = refusal(client.patch(f"{PATH}/five-songs", json={"every": "never"}), 400)
+    assert "never" in error["detail"]
+    assert refusal(client.patch(f"{PATH}/nobody", json={"enabled": True}), 404)["hint"]
+    assert data(client.get(f"{PATH}/five-songs"), WatchlistDocument) == made
+
+
+def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, reads: Desk) -> None:
+    client.post(PATH, json=BODY)
+    run = data(client.post(f"{PATH}/five-songs/runs"), WatchRunWhole)
+    assert (run["status"], run["origin"], run["digest"]) == ("due", "api", None)
+    assert [entry["status"] for entry in run["entries"]] == ["due", "due"]
+    again = data(client.post(f"{PATH}/five-songs/runs"), WatchRunWhole)
+    assert again["run_id"] == run["run_id"]
+
+    reads.control.hold_run(run["run_id"], "somebody", ttl_s=60)
+    reads.control.end_run(
+        run["run_id"], "somebody", status="completed", outcome="2 of 2", digest=DIGEST
+    )
+    reads.control.save_told(run["run_id"], {"host": "a.example", "status": 200, "error": None})
+    reads.control.take_due("five-songs", Due(due_at=datetime(2100, 1, 1, tzinfo=UTC)))
+    runs = data(client.get(f"{PATH}/five-songs/runs"), WatchRunList)["runs"]
+    assert [one["status"] for one in runs] == ["due", "completed"]
+    assert runs[1]["change_count"] == 2
+    newest = client.get(f"{PATH}/five-songs/runs", params={"limit": 1})
+    assert data(newest, WatchRunList)["runs"] == runs[:1]
+    digests = data(client.get(f"{PATH}/five-songs/digests"), WatchDigestList)
+    assert digests["digests"] == [DIGEST]
+    whole = data(client.get(f"{PATH}/five-songs/runs/{run['run_id']}"), WatchRunWhole)
+    assert (whole["digest"], whole["told"]["status"]) == (DIGEST, 200)
+
+
+def test_runs_of_nobody_are_not_found(client: TestClient, reads: Desk) -> None:
+    client.post(PATH, json=BODY)
+    client.post(PATH, json={**BODY, "name": "other"})
+    run = data(client.post(f"{PATH}/other/runs"), WatchRunWhole)
+    for path in (
+        "/nobody/runs", "/nobody/digests", "/nobody/runs/x", "/five-songs/runs/x",
+        f"/five-songs/runs/{uuid4()}", f"/five-songs/runs/{run['run_id']}",
+    ):  # fmt: skip
+        assert refusal(client.get(f"{PATH}{path}"), 404)["type"] == "not_found"
+    assert refusal(client.post(f"{PATH}/nobody/runs"), 404)["type"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [("limit=0", "invalid_parameter"), ("limit=201", "invalid_parameter"),
+     ("limit=1&limit=2", "invalid_parameter"), ("size=1", "unknown_parameter")],
+)  # fmt: skip
+def test_queries_are_strict(client: TestClient, query: str, kind: str) -> None:
+    client.post(PATH, json=BODY)
+    assert refusal(client.get(f"{PATH}/five-songs/runs?{query}"), 400)["type"] == kind
+
+
+def test_without_a_profile_they_say_what_to_do(service: Any) -> None:
+    assert refusal(service.client().get(PATH), 503)["type"] == "profile_not_chosen"
+
+
+def test_the_example_of_the_description_can_be_kept(client: TestClient) -> None:
+    schema = client.get("/openapi.json").json()["components"]["schemas"]["WatchlistBody"]
+    (example,) = schema["examples"]
+    assert WatchlistBody.model_validate(example).to_plan().name == example["name"]
+    data(client.post(PATH, json=example), WatchlistDocument)
