@@ -14,6 +14,7 @@ from api.errors import ANSWERS
 from api.schemas.chart import ChartHistory
 from api.schemas.evidence import ComparisonDocument
 from api.schemas.examples import ANSWERS_SHOWN, read_example
+from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.many_videos import ManyVideos
 from api.schemas.result import HotVideosAnswer, JobDocument
 from api.schemas.shape import Envelope
@@ -104,6 +105,12 @@ def test_the_examples_run_as_they_stand(document: Any, client: TestClient) -> No
         ("sametrack_comparison", Envelope[ComparisonDocument]),
         ("fetch_multi_video", Envelope[ManyVideos]),
         ("history", Envelope[ChartHistory]),
+        ("get_sec_user_id", Envelope[ResolvedUser]),
+        ("handler_user_profile", Envelope[UserProfile]),
+        ("fetch_user_post_videos", Envelope[PostList]),
+        ("fetch_user_metrics", Envelope[CreatorMetrics]),
+        ("fetch_music_video_list", Envelope[CursorList]),
+        ("fetch_hashtag_video_list", Envelope[CursorList]),
     ],
 )
 def test_the_answers_shown_have_the_described_shape(name: str, shape: type[BaseModel]) -> None:

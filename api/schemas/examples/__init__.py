@@ -82,7 +82,15 @@ ANSWERS_SHOWN: dict[str, dict[int, str]] = {
     _WEB_VIDEOS: {OK: "fetch_multi_video"},
     _APP_VIDEOS: {OK: "fetch_multi_video"},
     _CHART: {OK: "history"},
-}
+    "get_sec_user_id_api_v1_vidplat_web_get_sec_user_id_get": {OK: "get_sec_user_id"},
+    **{
+        f"{name}_{_V3}_{name}_get": {OK: name}
+        for name in (
+            "handler_user_profile", "fetch_user_post_videos", "fetch_user_metrics",
+            "fetch_music_video_list", "fetch_hashtag_video_list",
+        )
+    },
+}  # fmt: skip
 
 
 def read_example(name: str) -> dict[str, Any]:
