@@ -22,6 +22,7 @@ from pipelines.domain.errors import ContractBrokenError, WarehouseUnavailableErr
 from warehouse.contract import to_arrow
 from warehouse.evolution import check_marks, has_uneven_files, open_table, retry_commits
 from warehouse.rim import translated
+from warehouse.room import FreeBytes, check_room, free_bytes
 from warehouse.tables import TABLES, Table
 
 CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
@@ -54,10 +55,13 @@ class _Handle:
 class Lake:
     """The open tables of one world. Made by `open_lake`."""
 
-    def __init__(self, url: str, world: str, handles: Mapping[str, _Handle]) -> None:
+    def __init__(
+        self, url: str, world: str, handles: Mapping[str, _Handle], *, free: FreeBytes
+    ) -> None:
         self.url = url
         self.world = world
         self._handles = handles
+        self._free = free
 
     @property
     def is_remote(self) -> bool:
@@ -78,12 +82,16 @@ class Lake:
 
         Raises:
             ContractBrokenError: A row does not fit its table. Nothing is written.
+            CapacityExhaustedError: The disk is nearly full. Nothing is written.
             StoreTooNewError: A newer Sametrack has migrated the table meanwhile.
             WarehouseUnavailableError: The rows could not be written. Nothing is visible.
         """
         if not rows:
             return
         handle = self._handle(name)
+        if not self.is_remote:
+            with storage_errors("looking at the disk"):
+                check_room(self.url, free=self._free)
         batch = to_arrow(handle.table, rows, committed_at=datetime.now(UTC))
         metadata = {} if job_id is None else {"job_id": job_id}
         with handle.lock, storage_errors(f"appending to {name}"):
@@ -180,13 +188,16 @@ class Lake:
         return handle
 
 
-def open_lake(url: str, *, world: str, tables: Sequence[Table] = TABLES) -> Lake:
+def open_lake(
+    url: str, *, world: str, tables: Sequence[Table] = TABLES, free: FreeBytes = free_bytes
+) -> Lake:
     """Open a lake, creating missing tables and adding columns that came later.
 
     Args:
         url: A folder, or `s3://bucket/prefix` (keys and region from the AWS_* variables).
         world: Whose lake it is; another world's is refused.
         tables: The contracts.
+        free: Room on the disk of a folder.
 
     Raises:
         WrongWorldError, StoreTooNewError, ContractBrokenError: See `evolution.open_table`.
@@ -200,7 +211,7 @@ def open_lake(url: str, *, world: str, tables: Sequence[Table] = TABLES) -> Lake
             if not is_remote(root):
                 Path(path).mkdir(parents=True, exist_ok=True)
             handles[table.name] = _Handle(table, path, open_table(path, table, world=world))
-    return Lake(root, world, handles)
+    return Lake(root, world, handles, free=free)
 
 
 def _folder(url: str) -> str:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.errors import WarehouseUnavailableError
+from pipelines.domain.errors import CapacityExhaustedError, WarehouseUnavailableError
 from warehouse.control import open_control
 from warehouse.engine import Engine
 from warehouse.lake import open_lake
+from warehouse.room import FLOOR_BYTES
 
 
 def test_lake_without_room_is_unavailable_and_keeps_what_it_had(
@@ -33,6 +34,23 @@ def test_lake_without_room_is_unavailable_and_keeps_what_it_had(
         ("after-0", 25),
         ("before-0", 25),
     ]
+
+
+def test_a_nearly_full_disk_refuses_before_anything_is_written(tmp_path: Path) -> None:
+    room = [FLOOR_BYTES - 1]
+    lake = open_lake(str(tmp_path), world="sandbox", free=lambda _folder: room[0])
+    row = {
+        "capture_id": "c", "position": 0, "surface": "music_list", "entity_id": "1",
+        "sequence": 1, "aweme_id": "7",
+    }  # fmt: skip
+    with pytest.raises(CapacityExhaustedError, match="MB of disk are free") as caught:
+        lake.append("raw.capture_items", [row])
+    assert caught.value.type == "capacity_exhausted"
+    assert str(tmp_path) not in caught.value.detail
+    assert lake.version("raw.capture_items") == 0
+    room[0] = FLOOR_BYTES
+    lake.append("raw.capture_items", [row])
+    assert lake.version("raw.capture_items") == 1
 
 
 def test_control_store_without_room_is_unavailable_and_works_again(tmp_path: Path) -> None:
