@@ -55,6 +55,7 @@ STOPS: Mapping[str, Words] = {
     "batch_target_reached": Words("enough new works were found", "新作品已达本次目标"),
     "cursor_stalled": Words("the list repeated itself instead of going on", "翻页停滞"),
     "empty_ambiguous": Words("the answer was empty without a reason", "返回为空且未说明原因"),
+    "unavailable": Words("no longer shown by the platform", "平台已不再展示"),
     "cancelled": Words("somebody cancelled", "任务被取消"),
     "provider_unsupported": Words("the chosen source reads no further", "所选数据源不再深入"),
     "not_in_this_version": Words("this version does not read it yet", "此版本尚未读取"),

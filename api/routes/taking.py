@@ -1,5 +1,6 @@
 """Our own: what a person looks at and takes along: pairs, points over time, files, room."""
 
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -16,11 +17,18 @@ from api.export.making import Form, build_file
 from api.export.tables import TableName
 from api.params import QueryModel, Text
 from api.routes.jobs import JobId
-from api.schemas import COMPARISONS_ANSWERS, EXPORT_ANSWERS, SERIES_ANSWERS, STORAGE_ANSWERS
+from api.schemas import (
+    COMPARISONS_ANSWERS,
+    EXPORT_ANSWERS,
+    JOB_READS_ANSWERS,
+    SERIES_ANSWERS,
+    STORAGE_ANSWERS,
+)
 from api.series import read_series
 from api.storage import measure_storage
 from pipelines.domain.series import SeriesKind
 from warehouse.home import open_home
+from warehouse.queries_watching import read_so_far
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
@@ -67,6 +75,26 @@ async def sametrack_job_comparisons(
         "is_demo_data": desk.world.is_demo,
     }
     return read(request.scope, data)
+
+
+@router.get(
+    "/api/v1/sametrack/jobs/{job_id}/reads",
+    summary="What a job has read until now",
+    response_model=None,
+    responses=JOB_READS_ANSWERS,
+    openapi_extra={"x-extension": True},
+)
+async def sametrack_job_reads(
+    request: Request, job_id: JobId, desk: Desk, sources: Reads
+) -> Response:
+    """Reads by surface and outcome while a scan goes on, refusals as they happen. 已读取情况."""
+    understood(request.scope, {"job_id": job_id})
+    await run_sync(desk.job, job_id)
+    found = await run_sync(read_so_far, sources.engine, job_id)
+    reads = [asdict(one) for one in found]
+    return read(
+        request.scope, {"job_id": job_id, "reads": reads, "is_demo_data": desk.world.is_demo}
+    )
 
 
 @router.get(

@@ -11,7 +11,7 @@ from api.schemas.many_videos import ManyVideos
 from api.schemas.reference import Reference
 from api.schemas.result import Batch, DiscoveryAnswer, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
-from api.schemas.taking import ComparisonList, Series, Storage
+from api.schemas.taking import ComparisonList, JobReads, Series, Storage
 from warehouse.exporting.files import MEDIA_TYPES
 
 type Answers = dict[int | str, dict[str, Any]]
@@ -192,6 +192,11 @@ CHART_ANSWERS: Answers = {
 }
 COMPARISONS_ANSWERS: Answers = {
     OK: _good(Envelope[ComparisonList], "Every compared pair", "ETag"),
+    **_UNCHANGED,
+    **failures("unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"),
+}
+JOB_READS_ANSWERS: Answers = {
+    OK: _good(Envelope[JobReads], "Reads by surface and outcome", "ETag"),
     **_UNCHANGED,
     **failures("unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"),
 }

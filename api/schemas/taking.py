@@ -1,6 +1,8 @@
 """Our own reads for people at the console: compared pairs, points over time, room and budget."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from api.schemas.shape import Count, Id, MaybeCount, Moment, Shape
 from api.schemas.video import Evidence
@@ -12,6 +14,24 @@ class ComparisonList(Shape):
     job_id: str
     comparisons: list[Evidence]
     returned_count: Count
+    is_demo_data: bool
+
+
+class ReadsOfSurface(Shape):
+    """Reads of one surface with one outcome."""
+
+    surface: str
+    outcome: Annotated[str, Field(description="ok, unavailable, or the type of the error")]
+    captures: Count
+    requests: Count
+    items: Count
+
+
+class JobReads(Shape):
+    """What a job has read until now, surfaces in the order in which they were begun."""
+
+    job_id: str
+    reads: list[ReadsOfSurface]
     is_demo_data: bool
 
 

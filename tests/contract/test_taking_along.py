@@ -8,10 +8,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from starlette.testclient import TestClient
 
+from api.app import create_app
+from api.health import Readiness
 from api.job_document import JOBS_PATH
 from api.schemas.shape import Envelope
-from api.schemas.taking import ComparisonList, Series
+from api.schemas.taking import ComparisonList, JobReads, Series
+from api.settings import ApiSettings
 from pipelines.upstream.providers.mock import open_world
 from tests.documents import result
 from tests.reads import Desk
@@ -123,3 +127,18 @@ def test_a_read_profile_is_a_point_in_time(reads: Desk) -> None:
     Envelope[Series].model_validate(answer)
     assert answer["data"]["points"][-1]["follower_count"] == profile["follower_count"]
     assert json.dumps(answer["data"]["measures"]).count("follower_count") == 1
+
+
+def test_a_job_that_nothing_was_read_for_says_so_and_an_unknown_one_is_missing(
+    service: Any, reads: Desk
+) -> None:
+    app = create_app(
+        settings=ApiSettings(_env_file=None, rate_limit_per_s=0), desk=service.desk(),
+        readiness=Readiness({}), sources=reads.sources,
+    )  # fmt: skip
+    client = TestClient(app, base_url="http://127.0.0.1")
+    started = client.post(JOBS_PATH, json={"input": "7300000000000000009"}).json()["data"]["job_id"]
+    answer = client.get(f"/api/v1/sametrack/jobs/{started}/reads").json()
+    Envelope[JobReads].model_validate(answer)
+    assert answer["data"]["reads"] == []
+    assert client.get("/api/v1/sametrack/jobs/nowhere/reads").status_code == 404

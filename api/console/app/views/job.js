@@ -1,4 +1,5 @@
 // A scan that one can watch, and its result once it is there. Found again by its address.
+import { PATHS, ask } from "../api.js";
 import { Foreign, count, moment, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useState } from "../html.js";
 import { say, t } from "../i18n.js";
@@ -11,6 +12,7 @@ import { failedInputs } from "./hot.js";
 import { Result } from "./result.js";
 
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
+const LOOK_MS = 3000;
 const SHORT = 40; // a longer input is pasted text, not a title
 const wishes = new Set(); // jobs whose end a notification tells
 
@@ -77,8 +79,23 @@ function Progress({ watch, isShort = false }) {
       <div class="progress" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${share} aria-label=${t("job.progress")}><span style=${{ width: `${share}%` }}></span></div></div>`}
     ${!isShort && html`<ol class="steps" aria-label=${t("job.stages")}>${STAGES.map((stage, at) => html`<${Step} key=${stage} stage=${stage} at=${at} now=${seen.stage_index} isOver=${isOver(job)} isQueued=${job.status === "queued"} />`)}</ol>`}
     <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(seen.confirmed_count)], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.heard"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_left"), count(left), t("fig.of", { total: count(job.parameters.search_request_budget) })]]} />
+    ${!isShort && !isOver(job) && html`<${SoFar} jobId=${job.job_id} />`}
     ${!isOver(job) && html`<div class="row"><button type="button" class="button little danger" disabled=${busy || job.cancel_requested} onClick=${cancel}>${t("job.cancel")}</button>${!isShort && html`<${Notify} jobId=${job.job_id} />`}</div>`}
     <${Fault} error=${fault} /><//>`;
+}
+
+// What was read, and what was refused, as it happens.
+function SoFar({ jobId }) {
+  const [reads, setReads] = useState([]);
+  useEffect(() => {
+    const stopping = new AbortController();
+    const look = () => ask(`${PATHS.jobList}/${jobId}/reads`, { signal: stopping.signal }).then((envelope) => setReads(envelope.data.reads), () => {}); // what is missing here is in the ledger at the end
+    look();
+    const timer = setInterval(look, LOOK_MS);
+    return () => { clearInterval(timer); stopping.abort(); };
+  }, [jobId]);
+  if (!reads.length) return null;
+  return html`<div class="stack tight"><h3>${t("reads.title")}</h3><ul class="reads">${reads.map((one) => html`<li key=${`${one.surface}${one.outcome}`}><span>${say("surface", one.surface)}</span><span class="soft num">${t("reads.counts", { reads: count(one.captures), items: count(one.items) })}</span>${one.outcome !== "ok" && html`<${Badge} tone=${one.outcome === "unavailable" ? "warn" : "bad"}>${say("stop", one.outcome)}<//>`}</li>`)}</ul></div>`;
 }
 
 function Step({ stage, at, now, isOver: over, isQueued }) {

@@ -86,7 +86,7 @@ function allColumns() {
     { key: "date", label: t("col.published"), num: true, sort: "latest", render: (row) => day(row.create_time) },
     { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>` },
     { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
-    { key: "evidence", label: t("col.evidence"), always: true, render: (row) => (row.evidence ? html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.hear")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
+    { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.hear")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
   ];
 }
 

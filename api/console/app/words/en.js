@@ -321,6 +321,8 @@ export default {
   "raw.request": "Request",
   "raw.response": "Response",
   "raw.title": "Request and response",
+  "reads.counts": "{reads} reads, {items} items",
+  "reads.title": "Read until now",
   "recent.all": "All jobs",
   "recent.empty": "No scans yet",
   "recent.empty_hint": "Paste a link above; the first result takes about a minute.",

@@ -321,6 +321,8 @@ export default {
   "raw.request": "请求",
   "raw.response": "响应",
   "raw.title": "请求与响应预览",
+  "reads.counts": "读取 {reads} 次, {items} 项",
+  "reads.title": "已读取",
   "recent.all": "全部任务",
   "recent.empty": "还没有任务",
   "recent.empty_hint": "在上方粘贴链接, 首个结果约需一分钟。",
