@@ -168,3 +168,36 @@ def test_parts_of_a_page_of_posts_stay_with_that_page(
     assert rest["max_cursor"] == SCREEN
     assert rest["has_more"] is True
     assert len(desk.script.asked) == 2
+
+
+class LocalSources(MovingSources):
+    """As of a source that reads first screens alone."""
+
+    @property
+    @override
+    def pages_posts_locally(self) -> bool:
+        return True
+
+
+def test_posts_of_a_source_of_first_screens_are_walked_by_a_cursor_of_our_own(
+    client: TestClient, desk: Desk, large: dict[str, str]
+) -> None:
+    desk.sources.__class__ = LocalSources
+    entity = large[POSTS]
+    for _ in range(3):
+        whole = ids(page(client, POSTS, entity, sort_type=1))
+    likes = {
+        video["aweme_id"]: video["statistics"]["digg_count"]
+        for video in page(client, POSTS, entity, sort_type=1)["aweme_list"]
+    }
+    assert whole == sorted(whole, key=lambda name: -likes[name])
+
+    begun = page(client, POSTS, entity, sort_type=1, count=2)
+    walked, data = ids(begun), begun
+    while data["has_more"]:
+        page(client, POSTS, entity)  # somebody else's look, in the middle
+        data = page(client, POSTS, entity, sort_type=1, count=2, max_cursor=data["max_cursor"])
+        walked += ids(data)
+    assert data["pagination_mode"] == "public_first_screen_local_cursor"
+    assert len(walked) == len(set(walked)) == begun["public_observed_union_count"]
+    assert walked == sorted(walked, key=lambda name: -likes.get(name, 0))
