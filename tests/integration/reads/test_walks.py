@@ -200,4 +200,5 @@ def test_posts_of_a_source_of_first_screens_are_walked_by_a_cursor_of_our_own(
         walked += ids(data)
     assert data["pagination_mode"] == "public_first_screen_local_cursor"
     assert len(walked) == len(set(walked)) == begun["public_observed_union_count"]
-    assert walked == sorted(walked, key=lambda name: -likes.get(name, 0))
+    as_begun = page(client, POSTS, entity, sort_type=1, max_cursor=begun["max_cursor"] - 2)
+    assert walked == ids(as_begun)
