@@ -26,6 +26,9 @@ from warehouse.tables import BYTES, DATE, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, 
 RELIST_AFTER_S = 0.2
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
+TIMELESS = frozenset({"raw.erasures"})
+"""What an erasure removed is gone from every moment, and every moment has to tell of it."""
+
 _SQL_TYPES: dict[pa.DataType, str] = {
     TEXT: "varchar",
     WHOLE: "bigint",
@@ -183,6 +186,8 @@ def _view(table: Table, source: str | None, as_of: datetime | None) -> str:
     nothing = f"(select {_typed_nulls(table)} where false)"
     if source is None:
         return f"{head} {nothing}"
+    if table.name in TIMELESS:
+        as_of = None
     until = "" if as_of is None else f" where committed_at <= timestamptz '{as_of.isoformat()}'"
     return f"{head} {nothing} union all by name ({source}{until})"
 

@@ -20,9 +20,10 @@ VERSION = "sametrack.schema_version"
 FIRST_VERSION = "sametrack.first_version"
 """Version of the table when it was created: below today's, some files may lack a column."""
 
+_LOG_KEPT = "delta.logRetentionDuration"
 _DELTA = {
     "delta.checkpointInterval": "20",  # opening after 80 commits: 38 ms without, 5 to 11 with
-    "delta.logRetentionDuration": "interval 7 days",
+    _LOG_KEPT: "interval 7 days",
     "delta.deletedFileRetentionDuration": "interval 7 days",
 }
 # With retries, the loser of a race writes its metadata once more and disturbs running appends.
@@ -84,6 +85,17 @@ def version_of(opened: DeltaTable) -> int:
 def has_uneven_files(opened: DeltaTable) -> bool:
     """True when a column was added since the first file, so that files must be read by name."""
     return opened.metadata().configuration.get(FIRST_VERSION) != str(version_of(opened))
+
+
+def forget_versions(path: str) -> None:
+    """Leave the newest version alone: no other file, no log entry before its checkpoint."""
+    opened = DeltaTable(path)
+    opened.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False, full=True)
+    opened.alter.set_table_properties({_LOG_KEPT: "interval 0 seconds"})
+    opened = DeltaTable(path)
+    opened.create_checkpoint()
+    opened.cleanup_metadata()
+    opened.alter.set_table_properties({_LOG_KEPT: _DELTA[_LOG_KEPT]})
 
 
 def _create(path: str, table: Table, world: str) -> DeltaTable:

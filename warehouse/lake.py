@@ -20,7 +20,13 @@ from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchEr
 
 from pipelines.domain.errors import ContractBrokenError, WarehouseUnavailableError
 from warehouse.contract import to_arrow
-from warehouse.evolution import check_marks, has_uneven_files, open_table, retry_commits
+from warehouse.evolution import (
+    check_marks,
+    forget_versions,
+    has_uneven_files,
+    open_table,
+    retry_commits,
+)
 from warehouse.rim import translated
 from warehouse.room import FreeBytes, check_room, free_bytes
 from warehouse.tables import TABLES, Table
@@ -180,6 +186,40 @@ class Lake:
         with storage_errors(f"vacuuming {name}"):
             delta = DeltaTable(handle.path)
             return len(delta.vacuum(retention_hours=VACUUM_AFTER_HOURS, dry_run=False))
+
+    def erase(self, name: str, condition: str) -> int:
+        """Remove the rows that meet a condition in a commit of its own; returns how many.
+
+        The condition itself stays in the table's log, and old rows in old files, until `forget`.
+        """
+        handle = self._handle(name)
+        with storage_errors(f"erasing from {name}"):
+            for attempt in retry_commits():
+                with attempt:
+                    metrics = DeltaTable(handle.path).delete(condition, writer_properties=_WRITER)
+                    return int(metrics["num_deleted_rows"])
+        return 0
+
+    def blank(self, name: str, column: str, condition: str) -> None:
+        """Make a text unknown in the rows that meet a condition; see `erase`."""
+        handle = self._handle(name)
+        with storage_errors(f"erasing from {name}"):
+            for attempt in retry_commits():
+                with attempt:
+                    DeltaTable(handle.path).update(
+                        predicate=condition,
+                        updates={column: "cast(null as string)"},
+                        writer_properties=_WRITER,
+                    )
+
+    def forget(self, name: str) -> None:
+        """Delete every older version: files that the newest one does not name, and the log before
+        it, where statistics and conditions repeat what was erased. Readers must be away.
+        """
+        handle = self._handle(name)
+        with storage_errors(f"forgetting old versions of {name}"):
+            forget_versions(handle.path)
+            _update(handle)
 
     def _handle(self, name: str) -> _Handle:
         handle = self._handles.get(name)

@@ -18,6 +18,7 @@ from pipelines.domain.worlds import is_demo_world
 from warehouse.engine import Engine, query_errors
 from warehouse.exporting.writing import drafting
 from warehouse.home import Home
+from warehouse.queries_erasures import is_history_rewritten
 from warehouse.tables import Column, Table
 
 LAYER = "marts"
@@ -107,6 +108,7 @@ def _tell_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
         "is_demo_data": str(is_demo_world(engine.lake.world)).lower(),
         "published_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "as_of": "" if engine.as_of is None else engine.as_of.isoformat(),
+        "history_rewritten": str(is_history_rewritten(engine)).lower(),
         "coverage": "what a guest could be shown, never a full list of the platform",
     }
     database.execute("create table main.about (name varchar, value varchar)")

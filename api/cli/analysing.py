@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.tables import print_banner
-from api.cli.terminal import err
+from api.cli.terminal import err, say
 
 if TYPE_CHECKING:
     from warehouse.engine import Engine
@@ -37,6 +37,7 @@ class Workspace:
     home: "Home"
     as_of: datetime | None
     is_demo: bool
+    is_history_rewritten: bool
 
 
 @contextmanager
@@ -55,6 +56,7 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
     from warehouse.engine import Engine  # noqa: PLC0415 -- loads DuckDB and Delta
     from warehouse.home import open_home  # noqa: PLC0415 -- as above
     from warehouse.lake import open_lake  # noqa: PLC0415 -- as above
+    from warehouse.queries_erasures import is_history_rewritten  # noqa: PLC0415 -- as above
 
     moment = None if as_of is None else parse_as_of(as_of, now=datetime.now(UTC))
     settings = Settings()
@@ -64,7 +66,13 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
     if is_demo:
         print_banner(err)
     try:
-        yield Workspace(engine, home, moment, is_demo)
+        is_rewritten = is_history_rewritten(engine)
+        if is_rewritten:
+            say(
+                "[yellow]history_rewritten[/]: an account was erased after that moment, so this is "
+                "not what was answered then"
+            )
+        yield Workspace(engine, home, moment, is_demo, is_rewritten)
     finally:
         engine.close()
 

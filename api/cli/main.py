@@ -18,6 +18,7 @@ from api.cli import (
     demo,
     describing,
     doctor,
+    erase,
     export,
     init,
     jobs,
@@ -102,6 +103,7 @@ app.command("backup", rich_help_panel=KEEPING)(backup.backup)
 app.command("restore", rich_help_panel=KEEPING)(backup.restore)
 app.command("doctor", rich_help_panel=KEEPING)(doctor.doctor)
 app.command("replay", rich_help_panel=KEEPING)(replay.replay)
+app.command("erase", rich_help_panel=KEEPING)(erase.erase)
 app.command("maintain", rich_help_panel=KEEPING)(maintain.maintain)
 app.command("dagster-ui", hidden=True)(services.dagster_ui)
 

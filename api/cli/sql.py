@@ -81,6 +81,8 @@ def _parts(table: "Table", form: str, workspace: Workspace) -> Iterable[bytes]:
         "is_demo_data": "true" if workspace.is_demo else "false",
         "row_count": str(len(table.rows)),
     }
+    if workspace.is_history_rewritten:
+        told["history_rewritten"] = "true"
     method = Method(tuple((name, value) for name, value in told.items() if value is not None))
     if form == "json":
         return (to_json(table, method), b"\n")

@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import cast
 
 from pipelines.captures.attempts import Attempt, failed, succeeded
 from pipelines.captures.cancelling import CancelWatch
+from pipelines.captures.forgetting import answer_at_once, refusal, without_erased
 from pipelines.captures.keeper import Keeper
 from pipelines.captures.observed import Question, Seen
 from pipelines.captures.sharing import Lease, Sharing
+from pipelines.captures.tracing import capture_span
 from pipelines.domain.errors import RunCancelledError, SametrackError
+from pipelines.domain.records import UnavailableVideo
 from pipelines.upstream.reading import Reading, SoundFile
 from pipelines.upstream.trail import Trail, open_trail
 from pipelines.upstream.vidplat.links import LinkTarget
@@ -45,6 +48,9 @@ class Booking:
         self, question: Question, ask: Callable[[], Call[Reading[T]]]
     ) -> Answered[T]:
         """An answer: by asking, or what whoever asked the same at this moment was told."""
+        known = answer_at_once(question, await self._keeper.marks())
+        if known is not None:
+            return Answered(cast("T", known), datetime.now(UTC))
         while True:
             lease = await self._watch.run(self._sharing.take(question))
             if isinstance(lease, Lease):
@@ -72,6 +78,8 @@ class Booking:
         """Where a short link leads."""
         with open_trail() as trail:
             target = await self._run(trail, "short_link", url, call)
+        if (await self._keeper.marks()).hold(target.id):
+            raise refusal()
         self._keeper.note(
             Attempt(
                 surface="short_link",
@@ -116,6 +124,11 @@ class Booking:
                 question=question,
                 lease=lease,
             )
+        value = without_erased(found.value, await self._keeper.marks())
+        if value is not found.value:  # the body shows what was erased, so it is not kept
+            found = replace(found, value=value, payload=b"")
+            if isinstance(value, UnavailableVideo):
+                return Answered(value, found.fetched_at)
         if found.instead_of is None:
             self._note(succeeded(found, question), lease)
         else:
@@ -149,7 +162,8 @@ class Booking:
             self._note(attempt, lease)
 
         try:
-            return await self._watch.run(call)
+            with capture_span(surface):
+                return await self._watch.run(call)
         except (RunCancelledError, asyncio.CancelledError):
             note(None)
             raise

@@ -9,6 +9,8 @@ import time
 
 from pipelines.captures.attempts import Attempt
 from pipelines.captures.batch import Batch
+from pipelines.captures.forgetting import Forgetting
+from pipelines.domain.erasure import Marks
 from warehouse.control import ControlStore
 from warehouse.engine import Engine
 from warehouse.lake import Lake
@@ -33,6 +35,7 @@ class Keeper:
     ) -> None:
         self._lake = lake
         self._engine = engine
+        self._forgetting = Forgetting(engine)
         self._control = control
         self._data_provider = data_provider
         self._job_id = job_id
@@ -41,6 +44,10 @@ class Keeper:
         self._waiting: list[Attempt] = []
         self._waiting_since = 0.0
         self._writing = asyncio.Lock()
+
+    async def marks(self) -> Marks:
+        """Marks of what was erased and is not to be kept again."""
+        return await self._forgetting.marks()
 
     def note(self, attempt: Attempt) -> None:
         """Keep an attempt with the next batch."""

@@ -12,6 +12,7 @@ from warehouse.control.capturing import CapturingRows
 from warehouse.control.circuits import CircuitRows
 from warehouse.control.counting import CountRows
 from warehouse.control.database import Clock, Database, connect
+from warehouse.control.forgetting import ForgettingRows
 from warehouse.control.hosts import HostRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
@@ -33,6 +34,7 @@ class ControlStore(
     WatchRunRows,
     SharedRows,
     CountRows,
+    ForgettingRows,
 ):
     """Everything that processes of one world share. Thread-safe; made by `open_control`."""
 

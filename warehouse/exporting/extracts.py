@@ -17,6 +17,9 @@ from warehouse.exporting.pseudonyms import Pseudonyms
 from warehouse.tables import BYTES, TABLES, Column, Table
 
 EVERYTHING = "all"
+_STAYS = frozenset({"raw.erasures"})
+"""With salt and marks in hand, anybody could try whether an account they know was erased."""
+_LEAVING = tuple(table for table in TABLES if table.name not in _STAYS)
 _OWN_TRACK = frozenset({
     "raw.tracks", "raw.videos", "raw.sounds", "marts.confirmed_videos", "marts.variants",
     "marts.rankings", "marts.account_summaries", "marts.job_results",
@@ -72,10 +75,10 @@ def choose_extracts(what: str, scope: Scope) -> list[Extract]:
         InvalidParameterError: There is no such table, or it does not know of jobs or tracks.
     """
     if what == EVERYTHING:
-        return [found for table in TABLES if (found := _extract(table, scope)) is not None]
-    named = [table for table in TABLES if what in {table.name, table.name.split(".")[1]}]
+        return [found for table in _LEAVING if (found := _extract(table, scope)) is not None]
+    named = [table for table in _LEAVING if what in {table.name, table.name.split(".")[1]}]
     if not named:
-        known = ", ".join(table.name.split(".")[1] for table in TABLES)
+        known = ", ".join(table.name.split(".")[1] for table in _LEAVING)
         raise InvalidParameterError(f"there is no table {what!r}", hint=f"{EVERYTHING}, {known}")
     found = _extract(named[0], scope)
     if found is None:

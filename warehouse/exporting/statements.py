@@ -12,6 +12,7 @@ from warehouse.exporting.extracts import Extract, Scope, choose_extracts
 from warehouse.exporting.files import Method
 from warehouse.exporting.pseudonyms import STATEMENT
 from warehouse.exporting.tables import Table, to_table
+from warehouse.queries_erasures import is_history_rewritten
 
 NEVER_ALL = "What a guest could be shown, never a full list of the platform."
 METHOD = (
@@ -39,6 +40,8 @@ def state_method(
         facts["exported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     else:
         facts["as_of"] = engine.as_of.isoformat()
+    if is_history_rewritten(engine):
+        facts["history_rewritten"] = "true"
     for extract in extracts:
         if extract.left_out:
             facts[f"left_out of {extract.table.name}"] = ", ".join(extract.left_out)

@@ -1,0 +1,309 @@
+"""An erased account is in no file afterwards, others stay, and it does not come back."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster import job, op
+
+from pipelines.captures.forgetting import Forgetting, answer_at_once, without_erased
+from pipelines.captures.observed import Question
+from pipelines.domain.errors import UnresolvedIdError
+from pipelines.domain.records import (
+    Account,
+    Author,
+    Track,
+    UnavailableVideo,
+    Video,
+    VideoDetail,
+    VideoPage,
+)
+from pipelines.erasing import forget_runs
+from pipelines.runs import open_instance
+from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.documents import pack_document
+from warehouse.engine import Engine
+from warehouse.erasing.names import Names, to_pattern
+from warehouse.erasing.proof import search_files
+from warehouse.queries_erasures import read_marks
+
+GONE = "MS4wLjABAAAAgone_account-0001"
+STAYS = "MS4wLjABAAAAstays_account-0002"
+NICKNAME = "一个名字"
+GONE_IDS = (GONE, "99887766551", "7410000000000000001", "7410000000000000002")
+JOB = "0a000000-0000-4000-8000-000000000001"
+OTHER_JOB = "0a000000-0000-4000-8000-000000000002"
+
+
+@op
+def nothing() -> None:
+    """Do nothing."""
+
+
+@job(name="scan")
+def empty_scan() -> None:
+    """Stand in for the scan: only its run record matters here."""
+    nothing()
+
+
+@dataclass
+class Full:
+    """A home in which the account is everywhere."""
+
+    small: Any
+    control: ControlStore
+
+    def engine(self, **options: Any) -> Any:
+        return closing(Engine(self.small.lake, **options))
+
+
+@pytest.fixture
+def full(small: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Full]:
+    monkeypatch.setenv("API_PORT", "1")
+    small.add_works(GONE, nickname=NICKNAME, desc="one")
+    small.add_works(STAYS, nickname="another name", desc="two", first=5)
+    small.add_ranking()
+    add_marts(small.lake)
+    add_files(small.home.root)
+    with closing(open_control(small.home.control_url, world="sandbox")) as control:
+        for name in (GONE, STAYS):
+            control.remember_link(f"https://short.example/{name}", "user", name, ttl_s=1000)
+            control.next_sequence("user_posts", name)
+            control.create_or_join(new_job(name))
+        yield Full(small, control)
+
+
+def new_job(name: str) -> NewJob:
+    return NewJob(
+        kind="scan", input=f"text {name}", target=name, music_id=None, parameters={},
+        fingerprint=name, scan_key=None, origin="api", priority=100,
+    )  # fmt: skip
+
+
+def add_marts(lake: Any) -> None:
+    comparison: dict[str, object] = {
+        "comparison_id": "pair", "job_id": JOB, "track_music_id": "1",
+        "reference_aweme_id": "7410000000000000005", "candidate_aweme_id": GONE_IDS[2],
+        "reference_music_id": "1", "candidate_music_id": "2", "reference_sha256": "b" * 64,
+        "candidate_sha256": "a" * 64, "verdict": "confirmed", "reason": "same", "segment": "whole",
+        "chroma_distance": 0.1, "mfcc_distance": 0.1, "overlap_s": 9.0, "reference_start_s": 0.0,
+        "candidate_start_s": 0.0, "peak_agreement": 0.9, "score": 0.9, "speed": 1.0,
+        "semitones": 0.0, "limits": "{}", "algorithm": "a", "feature_version": "f",
+        "library_version": "l", "observation": None,
+    }  # fmt: skip
+    lake.append("marts.audio_comparisons", [comparison])
+    annotation: dict[str, object] = {
+        "annotation_id": "said", "comparison_id": "pair", "said": "same", "note": NICKNAME,
+        "origin": "cli", "annotated_at": datetime.now(UTC),
+    }  # fmt: skip
+    lake.append("marts.annotations", [annotation])
+    results: list[dict[str, object]] = [
+        {
+            "job_id": job_id, "music_id": "1", "document": pack_document({"accounts": [name]}),
+            "confirmed_count": 1, "algorithm": "a",
+        }
+        for job_id, name in ((JOB, GONE), (OTHER_JOB, STAYS))
+    ]  # fmt: skip
+    lake.append("marts.job_results", results)
+    track: dict[str, object] = {
+        "music_id": "2", "surface": "music_info", "observed_at": datetime.now(UTC),
+        "capture_id": None, "title": f"@{NICKNAME} made this sound", "author": NICKNAME,
+        "owner_nickname": NICKNAME, "duration_s": 9, "is_original_sound": True,
+        "cover_url": None, "source_aweme_id": None, "data_provider": "mock", "job_id": None,
+    }  # fmt: skip
+    lake.append("raw.tracks", [track])
+
+
+def add_files(root: Path) -> None:
+    for name, text in (
+        ("reports/gone.html", f"<p>{NICKNAME}</p>"),
+        ("reports/plot.pdf", "packed"),
+        ("reports/stays.html", STAYS),
+        ("digests/gone.json", json.dumps({"works": [GONE_IDS[3]]})),
+        ("published/sametrack.duckdb", "packed"),
+        (f"cache/excerpts/{'a' * 64}-0-9000.mp3", "sound"),
+        (f"cache/excerpts/{'b' * 64}-0-9000.mp3", "sound"),
+    ):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def places(root: Path, *names: str) -> tuple[str, ...]:
+    return search_files(root, to_pattern(names)).places
+
+
+def test_it_is_in_no_file_afterwards_and_others_are_where_they_were(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    root = full.small.home.root
+    assert len(places(root, *GONE_IDS)) > 10
+    said = command("erase", GONE, "--yes", "--json").document
+    assert said["is_clean"]
+    assert said["proof"]["file_count"] > 50
+    assert places(root, *GONE_IDS, GONE.replace("_", r"\u005f")) == ()
+    assert [name for name in places(root, NICKNAME) if "lake" in name] == []
+    assert said["rows"] == {
+        "raw.payloads": 1, "raw.captures": 1, "raw.capture_items": 2, "raw.videos": 2,
+        "marts.audio_comparisons": 1, "marts.annotations": 1, "marts.job_results": 1,
+    }  # fmt: skip
+    with full.engine() as engine:
+        [left] = engine.rows("select count(*) as n from seen.videos")
+        [sound] = engine.rows("select title, author, owner_nickname from raw.tracks")
+        kept = engine.rows("select job_id from marts.job_results")
+    assert left == {"n": 2}
+    assert set(sound.values()) == {None}
+    assert kept == [{"job_id": OTHER_JOB}]
+
+
+def test_files_and_answers_that_name_it_go_and_no_others(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    assert command("erase", GONE, "--yes").status == 0
+    root = full.small.home.root
+    left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    assert "reports/stays.html" in left
+    assert f"cache/excerpts/{'b' * 64}-0-9000.mp3" in left
+    assert not left & {
+        "reports/gone.html", "reports/plot.pdf", "digests/gone.json", "published/sametrack.duckdb",
+        f"cache/excerpts/{'a' * 64}-0-9000.mp3",
+    }  # fmt: skip
+    assert [one.target for one in full.control.jobs(limit=9)] == [STAYS]
+    assert full.control.recall_link(f"https://short.example/{STAYS}") is not None
+    assert full.control.recall_link(f"https://short.example/{GONE}") is None
+
+
+def test_runs_of_the_orchestrator_that_name_it_go_with_their_events(full: Full) -> None:
+    home = full.small.home
+    with open_instance(home) as instance:
+        for name in (GONE, STAYS):
+            run = instance.create_run_for_job(empty_scan, tags={"about": name})
+            instance.report_engine_event(f"about {name}", run)
+    assert forget_runs(home, Names(sec_uid=GONE)) == 1
+    assert places(home.dagster_dir, GONE) == ()
+    with open_instance(home) as instance:
+        [left] = instance.get_runs()
+        assert left.tags["about"] == STAYS
+        assert len(instance.all_logs(left.run_id)) == 1
+
+
+def test_an_older_moment_says_that_history_was_rewritten(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    ask = ("sql", "select count(*) as n from raw.videos", "--json", "--as-of", "2026-11-02")
+    before = command(*ask).document
+    assert (before["rows"], "history_rewritten" in before["method"]) == ([{"n": 4}], False)
+    command("erase", GONE, "--yes")
+    after = command(*ask).document
+    assert after["rows"] == [{"n": 2}]
+    assert after["method"]["history_rewritten"] == "true"
+    told = command("export", "videos", "--as-of", "2026-11-02", "--json").document
+    assert told["method"]["history_rewritten"] == "true"
+
+
+def test_it_is_found_by_its_handle_and_asked_for_before(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    said = command("erase", "handle_1", given="n\n")
+    assert said.status == 2
+    assert "2 works" in said.remarks
+    assert places(full.small.home.root, GONE) != ()
+    assert command("erase", "handle_1", given="y\n").status == 0
+    assert places(full.small.home.root, GONE) == ()
+
+
+@pytest.mark.parametrize("account", ["nobody", "", "12345"])
+def test_what_names_no_account_erases_nothing(
+    small: Any, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, account: str
+) -> None:
+    monkeypatch.setenv("API_PORT", "1")
+    said = command("erase", account, "--yes")
+    assert said.status == 2
+    assert "no account" in said.remarks
+
+
+def test_a_worker_at_work_is_told_to_be_stopped_first(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    full.control.beat("a worker", [])
+    said = command("erase", GONE, "--yes")
+    assert said.status == 1
+    assert "stop it" in said.remarks
+    assert places(full.small.home.root, GONE) != ()
+
+
+def test_one_erasure_at_a_time(full: Full, command: Callable[..., Any]) -> None:
+    assert full.control.acquire_lease("erasing", "another", 60)
+    said = command("erase", GONE, "--yes")
+    assert said.status == 1
+    assert "under way" in said.remarks
+
+
+def test_an_open_reader_sees_the_rest_at_its_next_question(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    with full.engine() as engine:
+        assert engine.rows("select count(*) as n from raw.videos") == [{"n": 4}]
+        command("erase", GONE, "--yes")
+        engine.refresh()
+        assert engine.rows("select count(*) as n from raw.videos") == [{"n": 2}]
+    full.small.add_ranking(job_id="later", hour=2)
+
+
+def test_what_is_marked_is_neither_asked_about_nor_kept(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    command("erase", GONE, "--yes")
+    with full.engine() as engine:
+        marks = read_marks(engine)
+        assert asyncio.run(Forgetting(engine).marks()) == marks
+    work = Question(kind="work", surface="video_page", entity_id=GONE_IDS[2])
+    assert isinstance(answer_at_once(work, marks), UnavailableVideo)
+    assert (
+        answer_at_once(Question(kind="list", surface="user_posts", entity_id=STAYS), marks) is None
+    )
+    with pytest.raises(UnresolvedIdError, match="erased"):
+        answer_at_once(Question(kind="list", surface="user_posts", entity_id=GONE), marks)
+
+
+def video(aweme_id: str, sec_uid: str) -> Video:
+    author = Author(sec_uid=sec_uid)
+    now = datetime.now(UTC)
+    return Video(aweme_id=aweme_id, surface="music_list", observed_at=now, author=author)
+
+
+def test_records_lose_what_shows_it_and_nothing_else(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    command("erase", GONE, "--yes")
+    with full.engine() as engine:
+        marks = read_marks(engine)
+    new, other = video("7499999999999999999", GONE), video("7488888888888888888", STAYS)
+    page = VideoPage(videos=(new, other), cursor=2, has_more=False)
+    assert without_erased(page, marks).videos == (other,)
+    assert without_erased(replaced := VideoDetail(video=other), marks) is replaced
+    shown: Any = without_erased(VideoDetail(video=new), marks)
+    assert isinstance(shown, UnavailableVideo)
+    now = datetime.now(UTC)
+    track = Track(
+        music_id="2", surface="music_info", observed_at=now, title="t", author="a",
+        owner_nickname=NICKNAME, source_aweme_id=GONE_IDS[2],
+    )  # fmt: skip
+    assert without_erased(track, marks).owner_nickname is None
+    with pytest.raises(UnresolvedIdError):
+        without_erased(Account(sec_uid=GONE, surface="user_info", observed_at=now), marks)
+
+
+def test_the_marks_alone_find_nobody(full: Full, command: Callable[..., Any]) -> None:
+    command("erase", GONE, "--yes")
+    with full.engine(as_of=datetime.now(UTC) - timedelta(days=1)) as engine:
+        [row] = engine.rows("select * from raw.erasures")
+    assert len(row["marks"]) == len(GONE_IDS)
+    assert all(len(mark) == 64 for mark in row["marks"])
+    assert GONE not in json.dumps(row, default=str)
