@@ -108,6 +108,7 @@ def build_routes(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
+        telemetry={"metrics": False, "logs": False},  # spans alone; both have a form of our own
         exception_handlers=_HANDLERS,
     )
     app.state.desk = desk

@@ -29,6 +29,7 @@ from api.platform_health import PlatformHealth
 from api.reads.chart_backlog import open_chart_history
 from api.reads.sources import Sources
 from api.settings import ApiSettings
+from pipelines.captures.tracing import start_tracing
 from pipelines.desk import ScanDesk
 from pipelines.domain.errors import ProfileNotChosenError
 from pipelines.logs import logging_later
@@ -111,6 +112,7 @@ def run_server(settings: ApiSettings) -> None:
     # uvicorn raises the signal again once it has stopped: then end in order, closing the stores.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     feed = JobFeed(limit=settings.event_streams_max)
+    start_tracing()
     with (
         suppress(KeyboardInterrupt),
         logging_later() as lines,
