@@ -54,7 +54,7 @@ class EntryBody(Strict):
 class ThresholdsBody(Strict):
     """From which change on a digest names it; null: never."""
 
-    velocity: Annotated[StrictFloat | StrictInt, Field(ge=0, le=LARGEST_WHOLE)] | None = Field(
+    velocity: Annotated[StrictFloat, Field(ge=0, le=LARGEST_WHOLE)] | None = Field(
         _USUAL.velocity,
         description="gain of hot score per day of a work. 作品热度日增量阈值",
     )

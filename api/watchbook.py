@@ -4,7 +4,8 @@ Blocking calls on the control store. Starts nothing: a run that is asked for is 
 orchestrator's sensor, or by `sametrack watchlist run`. Not here: HTTP, files, running.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from typing import Any, Protocol
 
 from api.errors import NotFoundError
@@ -21,7 +22,12 @@ from pipelines.domain.watching import (
     to_cron,
     to_plan,
 )
+from pipelines.domain.worlds import is_demo_world
+from pipelines.settings import Settings
+from pipelines.upstream.providers import choose_profile
 from pipelines.watches.calendar import CronCalendar, check_cron
+from warehouse.control import open_control
+from warehouse.home import open_home
 
 PATH = "/api/v1/sametrack/watchlists"
 
@@ -208,6 +214,21 @@ class WatchBook:
         names: Sequence[str] = [kept.plan.name for kept in self._shelf.watchlists()]
         known = ", ".join(names[:10]) or "none yet"
         return NotFoundError(f"There is no watchlist {name[:64]!r}", hint=f"Known are: {known}")
+
+
+@contextmanager
+def open_book(settings: Settings) -> Iterator[WatchBook]:
+    """The book of the chosen profile's world; closes its store afterwards.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        WarehouseError: The store cannot be opened.
+    """
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    url = settings.control_url or home.control_url
+    with closing(open_control(url, world=home.world)) as control:
+        yield WatchBook(control, find_target=profile.find_target, is_demo=is_demo_world(home.world))
 
 
 def _to_run(run: WatchRun) -> Document:

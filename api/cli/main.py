@@ -31,6 +31,7 @@ from api.cli import (
     sql,
     up,
     users,
+    watchlist,
 )
 from api.cli.caller import TRACE
 from api.cli.processes import Interrupted
@@ -76,6 +77,7 @@ RUNNING = "Run it"
 
 app.command("scan", rich_help_panel=SCANS)(scan.scan)
 app.add_typer(jobs.app, name="jobs", rich_help_panel=SCANS)
+app.add_typer(watchlist.app, name="watchlist", rich_help_panel=SCANS)
 app.command("report", rich_help_panel=SCANS)(report.report)
 app.command("demo", rich_help_panel=SCANS)(demo.demo)
 app.add_typer(

@@ -1,0 +1,134 @@
+"""`sametrack watchlist` on stores of its own: made, applied from a file, switched, run."""
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from api.cli.watchlist import app
+from pipelines.domain.errors import InvalidParameterError, SametrackError
+from warehouse.control import open_control
+from warehouse.home import open_home
+
+FILE = """\
+watchlists:
+  - name: songs
+    every: daily
+    tracks: [7300000000000000001, 7300000000000000002]
+  - name: people
+    every: every 6 hours
+    accounts: [MS4wLjABAAAAx]
+"""
+
+type Run = Callable[..., Result]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def run(home: Path) -> Run:
+    def command(*words: str, file: str | None = None) -> Result:
+        if file is not None:
+            (home / "lists.yaml").write_text(file)
+        return CliRunner().invoke(app, list(words), catch_exceptions=True)
+
+    return command
+
+
+def shown(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def applied(run: Run, *options: str, file: str | None = None) -> dict[str, str]:
+    done = shown(run("apply", "lists.yaml", "--json", *options, file=file))
+    return {one["name"]: " ".join([one["what"], *one["fields"]]) for one in done["changes"]}
+
+
+def test_a_file_is_applied_once_and_says_what_changed(run: Run) -> None:
+    assert applied(run, "--dry-run", file=FILE) == {"songs": "added", "people": "added"}
+    assert shown(run("list", "--json"))["watchlists"] == []
+    assert applied(run) == {"songs": "added", "people": "added"}
+    before = shown(run("list", "--json"))
+    assert applied(run) == {"songs": "unchanged", "people": "unchanged"}
+    assert shown(run("list", "--json")) == before
+
+    changed = FILE.replace("every: daily", "every: weekly\n    enabled: false")
+    assert applied(run, file=changed)["songs"] == "changed every enabled"
+    kept = {one["name"]: one for one in shown(run("list", "--json"))["watchlists"]}
+    assert (kept["songs"]["cron"], kept["songs"]["next_due_at"]) == ("0 0 * * 1", None)
+
+
+def test_what_a_file_does_not_name_is_kept_unless_pruned(run: Run) -> None:
+    assert run("add", "mine", "--track", "7300000000000000003").exit_code == 0
+    assert applied(run, file=FILE)["mine"] == "kept"
+    assert applied(run, "--prune", "--dry-run")["mine"] == "removed"
+    assert applied(run, "--prune")["mine"] == "removed"
+    names = [one["name"] for one in shown(run("list", "--json"))["watchlists"]]
+    assert names == ["people", "songs"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "detail"),
+    [
+        ("every: daily", "every: often", "line 2: songs: `every`: 'often' is not understood"),
+        ("every: every 6 hours", "evry: daily", "line 6: `evry` is not a field"),
+        ("7300000000000000002]", "7300000000000000001]", "line 2: songs: `entries`"),
+        ("7300000000000000002]", "a song]", "line 2: songs: "),
+    ],
+)
+def test_a_file_with_a_mistake_changes_nothing(
+    run: Run, before: str, after: str, detail: str
+) -> None:
+    failed = run("apply", "lists.yaml", file=FILE.replace(before, after))
+    assert isinstance(failed.exception, InvalidParameterError)
+    assert failed.exception.detail.startswith(detail)
+    assert shown(run("list", "--json"))["watchlists"] == []
+
+
+def test_a_file_that_is_not_there_is_said(run: Run) -> None:
+    failed = run("apply", "nowhere.yaml")
+    assert failed.exit_code == 2
+    assert "nowhere.yaml cannot be read" in failed.output
+
+
+def test_a_watchlist_is_added_switched_and_removed(run: Run) -> None:
+    words = ["--track", "7300000000000000001", "--every", "every monday at 8:00", "--count", "10"]
+    made = shown(run("add", "songs", *words, "--json"))
+    assert (made["cron"], made["parameters"]) == ("0 8 * * 1", {"count": 10})
+    assert "songs" in run("list").output
+    assert shown(run("disable", "songs", "--json"))["enabled"] is False
+    assert "songs enabled" in run("enable", "songs").output
+    assert run("remove", "songs").exit_code == 0
+    gone = run("remove", "songs")
+    assert isinstance(gone.exception, SametrackError)
+    assert gone.exception.type == "not_found"
+
+
+def test_nothing_to_look_at_is_refused(run: Run) -> None:
+    assert run("add", "empty").exit_code == 2
+
+
+def test_a_run_hands_its_scans_in_for_a_person(run: Run, home: Path) -> None:
+    run("apply", "lists.yaml", file=FILE)
+    found = shown(run("run", "songs", "--json"))
+    assert (found["status"], found["origin"]) == ("waiting", "cli")
+    with closing(open_control(open_home(home, "sandbox").control_url, world="sandbox")) as control:
+        jobs = control.jobs(limit=9)
+    assert {job.job_id for job in jobs} == {entry["job_id"] for entry in found["entries"]}
+    assert {(job.priority, job.origin) for job in jobs} == {(100, "cli")}
+    assert shown(run("run", "songs", "--json"))["run_id"] == found["run_id"]
+    (listed,) = shown(run("runs", "songs", "--json"))["runs"]
+    assert listed["status"] == "waiting"
+    assert "waiting" in run("runs", "songs").output
+    assert run("digest", "songs").exit_code == 1
