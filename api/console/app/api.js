@@ -54,7 +54,10 @@ export async function ask(path, { method = "GET", query, body, signal, isShown =
     if (error.name !== "AbortError") isOnline.value = false;
     throw error;
   }
-  const envelope = await answer.json().catch(() => null);
+  const envelope = await answer.json().catch((error) => {
+    if (error.name === "AbortError") throw error; // left while the answer came
+    return null;
+  });
   batch(() => {
     isOnline.value = true;
     learn(answer.status, envelope);
@@ -63,7 +66,7 @@ export async function ask(path, { method = "GET", query, body, signal, isShown =
       lastExchange.value = { method, place, body, status: answer.status, ms, envelope };
     }
   });
-  if (!answer.ok) throw new Refusal(answer.status, envelope);
+  if (!answer.ok || envelope === null) throw new Refusal(answer.status, envelope);
   return envelope;
 }
 
