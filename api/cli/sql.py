@@ -12,6 +12,7 @@ from rich.table import Table as Shown
 
 from api.cli.analysing import AsOf, Workspace, form_of, open_workspace
 from api.cli.terminal import out, refuse, safe, say
+from api.report import wording
 
 if TYPE_CHECKING:
     from warehouse.exporting.tables import Table
@@ -110,7 +111,8 @@ def _show(table: "Table", rows: int) -> None:
         shown.add_row(*(_cell(value) for value in row))
     out.print(shown)
     more = len(table.rows) - rows
-    say(f"[dim]{len(table.rows):,} rows{f', {rows:,} shown' if more > 0 else ''}[/]")
+    told = wording.counted(len(table.rows), "row")
+    say(f"[dim]{told}{f', {rows:,} shown' if more > 0 else ''}[/]")
 
 
 def _cell(value: Any) -> str:
