@@ -175,13 +175,7 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
         "disk": room,
     }
-    platform = PlatformHealth(
-        latest=partial(read_latest_health, engine),
-        last_worked=partial(read_last_worked, engine),
-        circuits=control.circuits,
-        robots=control.robots_decisions,
-        is_demo=desk.world.is_demo,
-    )
+    platform = _platform(control, engine, is_demo=desk.world.is_demo)
     evidence = _evidence(settings, home, engine, is_demo=desk.world.is_demo)
     annotations = AnnotationDesk(
         read_comparison=partial(read_comparison, engine),
@@ -198,15 +192,31 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
     )
     changes = Changes(control.generations, see=engine.refresh)
     control.on_told = changes.told
-    figures = SharedFigures(
+    figures = _figures(control, platform, lost_after_s=settings.worker_lost_after_s)
+    readiness = Readiness(probes, platform)
+    return Doors(desk, readiness, evidence, annotations, sources, changes, figures)
+
+
+def _platform(control: ControlStore, engine: Engine, *, is_demo: bool) -> PlatformHealth:
+    return PlatformHealth(
+        latest=partial(read_latest_health, engine),
+        last_worked=partial(read_last_worked, engine),
+        circuits=control.circuits,
+        robots=control.robots_decisions,
+        is_demo=is_demo,
+    )
+
+
+def _figures(
+    control: ControlStore, platform: PlatformHealth, *, lost_after_s: float
+) -> SharedFigures:
+    return SharedFigures(
         jobs=control.job_counts,
         queue_age_s=control.queue_age_s,
-        workers=lambda: len(control.live_workers(settings.worker_lost_after_s)),
+        workers=lambda: len(control.live_workers(lost_after_s)),
         upstream_requests=control.spent_today,
         surfaces=platform.states,
     )
-    readiness = Readiness(probes, platform)
-    return Doors(desk, readiness, evidence, annotations, sources, changes, figures)
 
 
 def _evidence(settings: ApiSettings, home: Home, engine: Engine, *, is_demo: bool) -> EvidenceDesk:
