@@ -14,7 +14,6 @@ from pipelines.captures.keeper import Keeper
 from pipelines.captures.observed import Question, Seen
 from pipelines.captures.sharing import Lease, Sharing
 from pipelines.captures.tracing import capture_span
-from pipelines.captures.tracing import capture_span
 from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.domain.records import UnavailableVideo
 from pipelines.upstream.reading import Reading, SoundFile
@@ -164,7 +163,6 @@ class Booking:
 
         try:
             with capture_span(surface):
-                with capture_span(surface):
                 return await self._watch.run(call)
         except (RunCancelledError, asyncio.CancelledError):
             note(None)
