@@ -18,6 +18,7 @@ export const PATHS = {
   series: "/api/v1/sametrack/series",
   exports: "/api/v1/sametrack/export",
   storage: "/api/v1/sametrack/storage",
+  watchlists: "/api/v1/sametrack/watchlists",
 };
 
 // What the service said when it said no. `error` is its error document.

@@ -6,6 +6,7 @@ import { say, t } from "../i18n.js";
 import { Badge, Card, Empty, Fault, Figures, Head, Loading, SelectField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { JobList } from "./recent.js";
+import { Watchlists } from "./watchlists.js";
 
 const ORCHESTRATOR_PORT = 8781; // of `sametrack up`, unless --dagster-port says otherwise
 // A page of the orchestrator, which runs beside this service and shows runs under the same ids.
@@ -23,7 +24,7 @@ function useAnswer(path, query = {}) {
 }
 
 export function OperatorView() {
-  return html`<${Head} title=${t("operator.title")} lead=${t("operator.lead")} /><${Doctor} /><${Storage} /><${Jobs} />`;
+  return html`<${Head} title=${t("operator.title")} lead=${t("operator.lead")} /><${Doctor} /><${Storage} /><${Watchlists} /><${Jobs} />`;
 }
 
 function Doctor() {
