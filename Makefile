@@ -68,8 +68,9 @@ docs: env ## write what is derived: from the API description its tables and clie
 	@$(BIN)/python -m api.documenting
 	@$(BIN)/python -m warehouse.dictionary
 
-fuzz: env ## 100,000 mutated answers through every parser, 10,000 events in the lives of jobs (CASES=, FUZZ_SEED=)
+fuzz: env ## 100,000 mutated answers through every parser, 100,000 requests, 10,000 events of jobs (CASES=, FUZZ_SEED=)
 	@$(BIN)/python -m tests.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
+	@$(BIN)/python -m tests.fuzz.requests --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
 	@$(BIN)/python -m tests.fuzz.jobs --seed $(or $(FUZZ_SEED),1)
 
 fuzz-kills: env ## kill -9 of any one process at 100 random moments of scans (MOMENTS=)

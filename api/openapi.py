@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from api.chinese import DESCRIPTIONS_ZH, HINTS_ZH, PHRASES_ZH, SUMMARIES_ZH, TAGS_ZH
 from api.errors import ANSWERS, OK
 from api.languages import split_languages
+from api.links import add_links
 from api.reference import SUMMARY_ZH, ZH, operation_name
 from api.schemas.examples import ANSWERS_SHOWN, EXAMPLES, read_example
 
@@ -111,6 +112,7 @@ def _build(app: FastAPI) -> dict[str, Any]:
             _complete(operation, is_protected=path.startswith(PROTECTED))
             name = operation_name(method.upper(), path, operation["operationId"])
             _say_in_both(operation, name)
+    add_links(document)
     _part_languages(document)
     return document
 
