@@ -6,7 +6,7 @@ it until nothing is left. Observations are kept for good and are not touched her
 
 import threading
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Self
 
@@ -18,6 +18,7 @@ from pipelines.reconciling import end_left_runs
 from pipelines.runs import open_instance
 from pipelines.settings import Settings
 from pipelines.upstream.providers import choose_profile
+from warehouse.arranging import arrange_lake
 from warehouse.control import ControlStore, open_control
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
@@ -41,6 +42,7 @@ class Swept:
     outbox_lines: int = 0
     runs_deleted: int = 0
     runs_ended: int = 0
+    tables_arranged: int = 0
     is_more: bool = False
 
     def plus(self, other: "Swept") -> "Swept":
@@ -83,12 +85,14 @@ class Keeper:
         )
 
     def sweep_all(self, now: datetime | None = None) -> Swept:
-        """Sweep until nothing is left, then give the disk its space back."""
+        """Sweep until nothing is left, arrange what has grown, give the disk its space back."""
         total = self.sweep(now)
         while total.is_more:
             total = total.plus(self.sweep(now))
-        self.lake.vacuum(RESULTS)
-        return total
+        arranged = arrange_lake(self.lake)
+        for name in {RESULTS, *arranged}:
+            self.lake.vacuum(name)
+        return replace(total, tables_arranged=len(arranged))
 
     def _delete_runs(self, before: datetime) -> int:
         """Runs that have ended, oldest first, with their events. Those of kept jobs go as well."""

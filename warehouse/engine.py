@@ -61,12 +61,13 @@ class Engine:
         self._listing = threading.Lock()
         self._listed_at = float("-inf")
         self._versions: dict[str, int] = {}
+        self._whole_before: dict[str, datetime] = {}
         self._datasets: dict[str, pa.Dataset] = {}
+        self._is_shown = False
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = _connect(lake, memory_limit)
         self.refresh()
-        with query_errors(), self._cursor() as cursor:
-            cursor.execute(_seen_views(lake.tables))
+        self._show_seen()
 
     def rows(self, sql: str, params: Mapping[str, object] | None = None) -> list[dict[str, object]]:
         """Rows as dictionaries; times are aware, in UTC. `$name` in `sql` stands for a parameter.
@@ -98,6 +99,13 @@ class Engine:
         """See every commit made until now."""
         with self._listing:
             self._relist()
+
+    def whole_before(self, name: str) -> datetime | None:
+        """Until when no row of a table is without its capture; None: not known.
+
+        Never known where rows are left out, since a row may then be without a capture that is.
+        """
+        return None if self.as_of is not None else self._whole_before.get(name)
 
     def close(self) -> None:
         """Close the connection; queries that still run fail."""
@@ -142,6 +150,17 @@ class Engine:
         with query_errors(), self._cursor() as cursor:
             cursor.execute(_view(table, source, self.as_of))
         self._versions[table.name] = listing.version
+        if listing.whole_before is not None:
+            is_news = self._whole_before.get(table.name) != listing.whole_before
+            self._whole_before[table.name] = listing.whole_before
+            if is_news and self._is_shown:
+                self._show_seen()
+
+    def _show_seen(self) -> None:
+        bounds = {table.name: self.whole_before(table.name) for table in self.lake.tables}
+        with query_errors(), self._cursor() as cursor:
+            cursor.execute(_seen_views(self.lake.tables, bounds))
+        self._is_shown = True
 
 
 @contextmanager
@@ -207,19 +226,30 @@ def _typed_nulls(table: Table) -> str:
     )
 
 
-def _seen_views(tables: Sequence[Table]) -> str:
+def _seen_views(tables: Sequence[Table], whole_before: Mapping[str, datetime | None]) -> str:
     """`seen.videos` and the like: a capture's row is the last to be written, so an observation
-    whose capture has none belongs to a capture that is not finished, or never was.
+    whose capture has none belongs to a capture that is not finished, or never was. What was
+    committed before a table's `whole_before` has its capture, so only later ones are looked for.
     """
     by_name = {table.name: table for table in tables}
     captures = by_name.pop("raw.captures", None)
     views = [
-        f"create view seen.{table.name.removeprefix('raw.')} as from {table.name} "  # noqa: S608  # names are the contract's
-        "where capture_id is null or capture_id in (select capture_id from raw.captures);"
+        f"create or replace view seen.{table.name.removeprefix('raw.')} as from {table.name} "
+        f"where {_is_seen(whole_before[table.name])};"
         for table in by_name.values()
         if captures is not None and any(column.name == "capture_id" for column in table.columns)
     ]
-    return "create schema seen;" + "".join(views)
+    return "create schema if not exists seen;" + "".join(views)
+
+
+def _is_seen(bound: datetime | None) -> str:
+    if bound is None:
+        return "capture_id is null or capture_id in (select capture_id from raw.captures)"
+    moment = f"timestamptz '{bound.isoformat()}'"
+    return (
+        f"capture_id is null or committed_at < {moment} or capture_id in "  # noqa: S608  # a moment
+        f"(select capture_id from raw.captures where committed_at >= {moment})"
+    )
 
 
 def _alias(name: str) -> str:

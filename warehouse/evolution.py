@@ -5,6 +5,7 @@ Not here: rows (`lake`), the control store's numbered migrations (`control.migra
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 
 import pyarrow as pa
 import stamina
@@ -19,6 +20,8 @@ WORLD = "sametrack.world"
 VERSION = "sametrack.schema_version"
 FIRST_VERSION = "sametrack.first_version"
 """Version of the table when it was created: below today's, some files may lack a column."""
+WHOLE_BEFORE = "sametrack.whole_before"
+"""Every row committed before this moment is known to have its capture (`arranging`)."""
 
 _LOG_KEPT = "delta.logRetentionDuration"
 _DELTA = {
@@ -80,6 +83,12 @@ def check_marks(opened: DeltaTable, table: Table, *, world: str) -> None:
 def version_of(opened: DeltaTable) -> int:
     """Schema version that the table says it has."""
     return int(opened.metadata().configuration.get(VERSION, "0"))
+
+
+def whole_before(opened: DeltaTable) -> datetime | None:
+    """Until when no row of the table is without its capture; None: that was never looked into."""
+    told = opened.metadata().configuration.get(WHOLE_BEFORE)
+    return None if told is None else datetime.fromisoformat(told)
 
 
 def has_uneven_files(opened: DeltaTable) -> bool:

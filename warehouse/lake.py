@@ -26,6 +26,7 @@ from warehouse.evolution import (
     has_uneven_files,
     open_table,
     retry_commits,
+    whole_before,
 )
 from warehouse.rim import translated
 from warehouse.room import FreeBytes, check_room, free_bytes
@@ -40,11 +41,14 @@ _WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a table consists of at one version. `is_uneven`: some files lack later columns."""
+    """What a table consists of at one version. `is_uneven`: some files lack later columns; no row
+    committed before `whole_before` is without its capture.
+    """
 
     version: int
     files: tuple[str, ...]
     is_uneven: bool
+    whole_before: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -123,7 +127,9 @@ class Lake:
             files = delta.file_uris()
             if not self.is_remote:
                 files = [unquote(file) for file in files]  # a path comes back as a URL's
-            return Listing(delta.version(), tuple(files), has_uneven_files(delta))
+            return Listing(
+                delta.version(), tuple(files), has_uneven_files(delta), whole_before(delta)
+            )
 
     def version(self, name: str) -> int:
         """The newest version; costs two file look-ups when nothing has changed."""
@@ -179,6 +185,10 @@ class Lake:
                     metrics = DeltaTable(handle.path).delete(f"{column} in ({listed})")
                     return int(metrics["num_deleted_rows"])
         return 0
+
+    def path(self, name: str) -> str:
+        """Folder or address of a table."""
+        return self._handle(name).path
 
     def vacuum(self, name: str) -> int:
         """Delete files that no version of the last week names; returns how many."""

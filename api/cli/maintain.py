@@ -16,6 +16,7 @@ NAMES = {
     "runs_ended": "runs ended after their job",
     "links_and_leases": "links, leases and workers that ran out",
     "outbox_lines": "outbox lines above the cap",
+    "tables_arranged": "large tables arranged, so that pages are found quickly",
 }
 
 

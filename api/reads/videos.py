@@ -5,7 +5,7 @@ Here: who is read, what is served, why the others are not. Not here: which bodie
 """
 
 from collections.abc import Sequence
-from functools import partial
+from datetime import UTC, datetime
 
 from anyio.to_thread import run_sync
 
@@ -15,8 +15,9 @@ from api.reads.sources import STAND_IN, Sources
 from pipelines.captures.session import Detail
 from pipelines.domain.documents import Document, to_video_document
 from pipelines.domain.errors import SametrackError, UpstreamError
-from pipelines.domain.records import UnavailableVideo
-from warehouse.queries_details import KnownDetail, read_details
+from pipelines.domain.freshness import is_fresh
+from pipelines.domain.records import UnavailableVideo, Video
+from warehouse.queries_lists import Listed, read_listed
 
 SURFACE = "video_page"
 AT_ONCE = 8
@@ -39,10 +40,9 @@ async def read_videos(
         ProviderUnsupportedError: The chosen source reads no works.
         WarehouseError: The stores cannot be used.
     """
-    known = await run_sync(
-        partial(read_details, sources.engine, aweme_ids, max_age_s=sources.settings.video_ttl)
-    )
-    missing = [name for name in aweme_ids if name not in known or not known[name].is_fresh]
+    listed = await run_sync(read_listed, sources.engine, aweme_ids)
+    fresh = {name: one for name, one in listed.items() if _is_fresh(one.video, sources)}
+    missing = [name for name in aweme_ids if name not in fresh]
     read: Readings[str, Detail] = Readings()
     has_stand_ins = False
     if missing:
@@ -50,7 +50,7 @@ async def read_videos(
             read = await deadline.each(missing, captures.video, parallel=AT_ONCE)
             has_stand_ins = captures.has_stand_ins
     _raise_what_is_not_about_one_work(read)
-    entries = [_entry(name, known.get(name), read) for name in aweme_ids]
+    entries = [_entry(name, listed.get(name), read) for name in aweme_ids]
     return {
         "aweme_list": [document for document, is_served in entries if is_served],
         "filter_list": [document for document, is_served in entries if not is_served],
@@ -61,7 +61,7 @@ async def read_videos(
 
 
 def _entry(
-    aweme_id: str, known: KnownDetail | None, read: Readings[str, Detail]
+    aweme_id: str, known: Listed | None, read: Readings[str, Detail]
 ) -> tuple[Document, bool]:
     """What is said of one work, and whether it is served."""
     first = None if known is None else known.first_observed_at
@@ -72,9 +72,15 @@ def _entry(
         return _unavailable(found), False
     if found is not None:
         return to_video_document(found.video, first_observed_at=first), True
-    if known is not None and known.is_fresh:
+    if known is not None and aweme_id not in read.late:
         return to_video_document(known.video, first_observed_at=first), True
     return _late(aweme_id), False
+
+
+def _is_fresh(video: Video, sources: Sources) -> bool:
+    """Four exact counts that are young enough."""
+    is_young = is_fresh(video.observed_at, now=datetime.now(UTC), ttl_s=sources.settings.video_ttl)
+    return video.statistics_complete and is_young
 
 
 def _unavailable(video: UnavailableVideo) -> Document:

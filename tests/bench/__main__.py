@@ -24,6 +24,7 @@ from tests.bench.console import measure_console
 from tests.bench.large import measure_ranking
 from tests.bench.parsers import measure_parsers
 from tests.bench.polls import measure_polls
+from tests.bench.reads import measure_reads
 from tests.bench.stores import measure_stores
 from tests.stage import Stage, open_stage, wait_for
 
@@ -48,6 +49,7 @@ def main() -> None:
             *measure_cached_reads(),
             *_scans(Path(folder) / "stage", cache, options),
             *measure_polls(Path(folder) / "polls", cache),
+            *measure_reads(Path(folder) / "reads"),
             *measure_console(Path(folder) / "console", cache),
         ):
             table.add_row(*figure)

@@ -1,0 +1,134 @@
+"""Figures of uncached reads: pages of 20 and a year of the chart, from a lake of five million
+observations, through the real HTTP service.
+
+`python -m tests.bench.reads [--observations N] [--lake FOLDER]` runs this part alone; a folder that
+is there already is read as it stands. Every request asks for a list that nobody asked for before,
+so nothing comes from memory but what the files' footers say.
+"""
+
+import argparse
+import random
+import statistics
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import httpx2
+from rich.console import Console
+
+from api.cli.processes import Household, Program, find_port, sametrack
+from tests.bench.large_lake import LargeLake, write_chart, write_large_lake
+from tests.stage import wait_for
+from warehouse.home import open_home
+from warehouse.lake import open_lake
+
+type Figure = tuple[str, str, str]
+
+APP = "/api/v1/vidplat/app/v3"
+MUSIC = f"{APP}/fetch_music_video_list"
+POSTS = f"{APP}/fetch_user_post_videos"
+CHART = "/api/v1/music/chartsrc/top500/history"
+OBSERVATIONS = 5_000_000
+REQUESTS = 200
+WARM_UP = 20
+SEED = 7
+
+
+def measure_reads(root: Path, *, observations: int = OBSERVATIONS) -> list[Figure]:
+    """Uncached pages of music ids and of accounts, and of the chart."""
+    size = LargeLake(observations)
+    home = open_home(root, "sandbox")
+    began = time.monotonic()
+    if not Path(home.lake_url).exists():
+        lake = open_lake(home.lake_url, world="sandbox")
+        write_large_lake(lake, size)
+        write_chart(lake)
+    spent = time.monotonic() - began
+    draw = random.Random(SEED)
+    entities = draw.sample(range(size.entities), REQUESTS + WARM_UP)
+    with Household(grace_s=5.0) as household, closing(_serving(household, root)) as api:
+        music = _times(
+            api, MUSIC, [{"music_id": size.music_id(one), "count": "20"} for one in entities]
+        )
+        posts = _times(api, POSTS, [{"sec_user_id": size.sec_uid(one)} for one in entities])
+        chart = _times(api, CHART, [_year(draw) for _ in range(REQUESTS // 4)])
+    label = f"{observations:,} observations"
+    return [
+        (f"a lake of {label}, written, compacted, arranged", f"{spent:.0f} s", ""),
+        ("uncached page of 20 of a music id, median / p95", _spread(music), "p95 60 ms"),
+        ("uncached page of 20 posts, median / p95", _spread(posts), "p95 60 ms"),
+        ("uncached year of the chart, median / p95", _spread(chart), "100 ms"),
+    ]
+
+
+def _serving(household: Household, root: Path) -> httpx2.Client:
+    """The service over the lake. Its platform is not there: an answer can only be a stored one."""
+    port = find_port()
+    household.start(
+        Program(
+            name="serve",
+            command=sametrack("serve", "--port", str(port)),
+            log=root / "serve.log",
+            env={
+                "PROFILE": "sandbox", "DATA_HOME": str(root), "CONTROL_URL": "", "LAKE_URL": "",
+                "DATA_PROVIDER": "browser-public", "SANDBOX_PORT": str(find_port()),
+                "POSTS_TTL": "100000000", "PROFILE_TTL": "100000000", "VIDEO_TTL": "100000000",
+                "RATE_LIMIT_PER_S": "100000", "RATE_LIMIT_BURST": "100000",
+                "PYTHONDONTWRITEBYTECODE": "",
+            },
+        )
+    )  # fmt: skip
+    client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+
+    def is_up() -> bool:
+        try:
+            return client.get("/healthz").status_code == 200
+        except httpx2.HTTPError:
+            return False
+
+    wait_for(is_up)
+    return client
+
+
+def _times(api: httpx2.Client, path: str, queries: list[dict[str, str]]) -> list[float]:
+    times = []
+    for query in queries:
+        began = time.perf_counter()
+        answer = api.get(path, params=query)
+        times.append(time.perf_counter() - began)
+        assert answer.status_code == 200, answer.text
+        data = answer.json()["data"]
+        assert len(data.get("aweme_list") or data["snapshots"]) >= 20
+    return times[WARM_UP:]
+
+
+def _year(draw: random.Random) -> dict[str, str]:
+    """A year that begins on any day, so that none is asked for twice."""
+    year, month, day = draw.randrange(2022, 2024), draw.randrange(1, 13), draw.randrange(1, 29)
+    return {
+        "start_date": f"{year}-{month:02}-{day:02}",
+        "end_date": f"{year + 1}-{month:02}-{day:02}",
+    }
+
+
+def _spread(seconds: list[float]) -> str:
+    ordered = sorted(seconds)
+    p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+    return f"{statistics.median(ordered) * 1000:.1f} / {p95 * 1000:.1f} ms"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--observations", type=int, default=OBSERVATIONS)
+    parser.add_argument("--lake", default="", help="keep the lake in this folder, and use it again")
+    options = parser.parse_args()
+    console = Console(width=130)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(options.lake or folder)
+        for figure in measure_reads(root, observations=options.observations):
+            console.print(*figure, sep="   ")
+
+
+if __name__ == "__main__":
+    main()
