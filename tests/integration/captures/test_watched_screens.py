@@ -1,0 +1,88 @@
+"""Looking at accounts and hashtags of a watchlist: captured as ever, compared by what was shown."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from pipelines.domain.changes import find_changes
+from pipelines.domain.errors import InputError, UpstreamError
+from pipelines.domain.watching import Entry, Thresholds
+from pipelines.upstream.providers.mock import open_world
+from pipelines.upstream.providers.mock_words import WordIndex
+from pipelines.watches.screens import SCREEN_LIMIT, Screens
+from tests.reads import Desk, open_reads
+
+SEED, SIZE = 11, 0.1
+WORLD = open_world(SEED, SIZE)
+ACCOUNT = Entry(kind="account", input=WORLD.sec_uid(3))
+HASHTAG = Entry(kind="hashtag", input=WordIndex(WORLD).ch_ids()[0])
+
+
+@pytest.fixture(scope="module")
+def reads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    with open_reads(tmp_path_factory.mktemp("screens"), mock_seed=SEED, mock_size=SIZE) as desk:
+        yield desk
+
+
+@pytest.fixture
+def screens(reads: Desk, tmp_path: Path) -> Screens:
+    return Screens(
+        settings=reads.sources.settings,
+        profile=reads.sources.profile,
+        control=reads.control,
+        engine=reads.engine,
+        sounds_dir=tmp_path,
+    )
+
+
+def captured(reads: Desk, surface: str) -> int:
+    (row,) = reads.rows(f"select count(*) as n from raw.captures where surface = '{surface}'")
+    return int(row["n"])
+
+
+def test_an_account_is_its_profile_and_its_first_page(screens: Screens, reads: Desk) -> None:
+    before = captured(reads, "user_info"), captured(reads, "user_posts")
+    seen = screens.look(ACCOUNT)
+    assert (seen.kind, seen.subject) == ("account", ACCOUNT.input)
+    assert seen.title
+    assert seen.figures["follower_count"] is not None
+    assert 0 < len(seen.works) <= 20
+    assert {work.rank for work in seen.works} == {None}
+    after = captured(reads, "user_info"), captured(reads, "user_posts")
+    assert after == (before[0] + 1, before[1] + 1)
+
+
+def test_a_hashtag_is_its_figures_and_its_first_screen_in_order(
+    screens: Screens, reads: Desk
+) -> None:
+    before = captured(reads, "hashtag_info")
+    seen = screens.look(HASHTAG)
+    assert (seen.kind, seen.subject) == ("hashtag", HASHTAG.input)
+    assert [work.rank for work in seen.works] == list(range(1, len(seen.works) + 1))
+    assert 0 < len(seen.works) <= SCREEN_LIMIT
+    assert captured(reads, "hashtag_info") == before + 1
+
+
+@pytest.mark.parametrize("entry", [ACCOUNT, HASHTAG], ids=lambda entry: str(entry.kind))
+def test_a_world_that_stands_still_changes_nothing(screens: Screens, entry: Entry) -> None:
+    first, second = screens.look(entry), screens.look(entry)
+    assert second.observed_at - first.observed_at > timedelta(0)
+    limits = Thresholds(velocity=0.001, rank_change=1)
+    assert find_changes(first, second, thresholds=limits).count == 0
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        Entry(kind="account", input="MS4wLjABAAAAnobody"),
+        Entry(kind="account", input="no account at all"),
+        Entry(kind="hashtag", input="no hashtag at all"),
+    ],
+    ids=lambda entry: str(entry.input),
+)
+def test_what_is_not_there_is_an_error_by_name(screens: Screens, entry: Entry) -> None:
+    with pytest.raises((InputError, UpstreamError)) as caught:
+        screens.look(entry)
+    assert caught.value.detail
