@@ -150,6 +150,40 @@ def test_each_request_leaves_one_json_line_with_its_id(tmp_path: Path) -> None:
     assert b"sesam-42" not in log
 
 
+def test_a_running_request_ends_before_the_service_does(tmp_path: Path) -> None:
+    body = json.dumps({"input": MUSIC_ID}).encode()
+    with serving(tmp_path) as (client, process), socket() as line:
+        line.settimeout(20)
+        line.connect(("127.0.0.1", client.base_url.port))
+        head = f"POST {JOBS} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:5])
+        client.get("/healthz")  # by then the first request is being read
+        process.send_signal(signal.SIGTERM)
+        wait_until_closed(client)
+        line.sendall(body[5:])
+        answer = b"".join(iter(lambda: line.recv(65_536), b""))
+        assert answer.startswith(b"HTTP/1.1 202")
+        assert process.wait(20) == 0
+        _, log = process.communicate(timeout=20)
+    (kept,) = [json.loads(row) for row in log.splitlines() if b'"POST"' in row]
+    assert kept["request_id"].encode() in answer  # the last line is written, too
+    home = open_home(tmp_path, "sandbox")
+    with closing(open_control(home.control_url, world=home.world)) as control:
+        assert [job.status for job in control.jobs(limit=2)] == ["queued"]
+
+
+def wait_until_closed(client: httpx2.Client) -> None:
+    """Nobody new is let in any more."""
+    end = time.monotonic() + START_S
+    while time.monotonic() < end:
+        try:
+            httpx2.get(client.base_url.join("/healthz"))
+        except httpx2.TransportError:
+            return
+        time.sleep(0.02)
+    raise AssertionError("the service still lets requests in")
+
+
 def test_a_wider_bind_without_a_token_does_not_start(tmp_path: Path) -> None:
     found = subprocess.run(
         [sys.executable, "-c", SERVE],
