@@ -55,8 +55,24 @@ _KNOWN = """
             filter (digg_count is not null) as likes,
         max(create_time) as created
     from raw.videos
-    where aweme_id in (select unnest($ids::varchar[])) and committed_at <= $until
+    where aweme_id in ({ids}) and committed_at <= $until
     group by aweme_id
+"""
+_OBSERVED = """
+    with observed as materialized (select * from raw.videos where aweme_id in ({ids})),
+    -- only the few captures behind these rows are looked for, not all that there are
+    written as (
+        select capture_id from raw.captures where capture_id in (select capture_id from observed)
+    )
+    select *, min(observed_at) over (partition by aweme_id) as first_observed_at
+    from observed
+    where capture_id is null or capture_id in (from written)
+    qualify row_number() over (
+        partition by aweme_id
+        order by
+            statistics_complete desc, digg_count is not null desc,
+            observed_at desc, committed_at desc
+    ) = 1
 """
 
 
@@ -188,29 +204,10 @@ def read_listed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Listed]:
     """Works as best known: the newest observation with all four counts exact, else the newest that
     shows likes, else the newest. Works never observed are absent.
     """
-    found = _rows(
-        engine,
-        """
-        with observed as materialized (
-            select * from raw.videos where aweme_id in (select unnest($ids::varchar[]))
-        ),
-        -- only the few captures behind these rows are looked for, not all that there are
-        written as (
-            select capture_id from raw.captures
-            where capture_id in (select capture_id from observed)
-        )
-        select *, min(observed_at) over (partition by aweme_id) as first_observed_at
-        from observed
-        where capture_id is null or capture_id in (from written)
-        qualify row_number() over (
-            partition by aweme_id
-            order by
-                statistics_complete desc, digg_count is not null desc,
-                observed_at desc, committed_at desc
-        ) = 1
-        """,
-        ids=list(aweme_ids),
-    )
+    if not aweme_ids:
+        return {}
+    sql, params = _with_ids(_OBSERVED, aweme_ids)
+    found = _rows(engine, sql, **params)
     return {row["aweme_id"]: Listed(video_from_row(row), row["first_observed_at"]) for row in found}
 
 
@@ -220,8 +217,8 @@ def _known(
     """What was known of the members when the capture was made; it is written last of its batch."""
     if order == "public" or not members:
         return {}
-    ids = [member.aweme_id for member in members]
-    rows = _rows(engine, _KNOWN, ids=ids, until=as_of.committed_at)
+    sql, params = _with_ids(_KNOWN, [member.aweme_id for member in members])
+    rows = _rows(engine, sql, **params, until=as_of.committed_at)
     return {row["aweme_id"]: Known(row["likes"], row["created"]) for row in rows}
 
 
@@ -232,6 +229,16 @@ def _count_contents(engine: Engine, observed: Observed, asked: dict[str, Any]) -
         return 0
     found = _rows(engine, _CONTENTS, **asked, sequences=sequences)[0]
     return int(found["contents"]) + int(found["screens"] < len(sequences))
+
+
+def _with_ids(sql: str, ids: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The query with a parameter for each id.
+
+    As values, and not as a list that is joined, they are compared while a file is read: what does
+    not match is not decoded, which over five million rows is most of the work.
+    """
+    params = {f"id{place}": value for place, value in enumerate(ids)}
+    return sql.format(ids=", ".join(f"${name}" for name in params)), params
 
 
 def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
