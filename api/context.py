@@ -111,8 +111,9 @@ def _new_id() -> str:
 
 def _stamp(message: Message, request_id: str) -> None:
     """The id, and the strict headers that the answer does not bring itself."""
-    headers: list[tuple[bytes, bytes]] = message["headers"]
+    headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
     own = {name for name, _ in headers}
     if not own >= STRICT_NAMES:
         headers += [header for header in STRICT if header[0] not in own]
     headers.append((b"x-request-id", request_id.encode()))
+    message["headers"] = headers

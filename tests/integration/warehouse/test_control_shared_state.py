@@ -5,7 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from warehouse.control import ControlStore, Link, OutboxLine, open_control
+from warehouse.control import (
+    CaptureLine,
+    ControlStore,
+    Link,
+    NewJob,
+    OutboxLine,
+    open_control,
+)
+from warehouse.control.shared import ANYTHING
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -88,6 +96,47 @@ def test_generation_moves_with_every_change(control: ControlStore) -> None:
     assert [control.bump_generation("music:1") for _ in range(3)] == [1, 2, 3]
     assert control.generation("music:1") == 3
     assert control.generation("music:2") == 0
+
+
+def test_one_look_says_whether_anything_changed_and_a_second_one_what(
+    control: ControlStore,
+) -> None:
+    heard: list[set[str]] = []
+    control.on_told = lambda entities: heard.append(set(entities))
+    for entities in (["music:1"], ["music:2", "music:2"], ["music:1"]):
+        lines = [CaptureLine(entity, {"n": 1}) for entity in entities]
+        control.tell_of_captures(lines, keep_lines=10)
+    names = ["music:1", "music:2", "music:3", *(f"user:{n}" for n in range(1_200))]
+    assert control.generations(names) == {"music:1": 2, "music:2": 1}
+    assert control.generations([ANYTHING]) == {ANYTHING: 3}
+    assert control.generations([]) == {}
+    assert heard == [{ANYTHING, "music:1"}, {ANYTHING, "music:2"}, {ANYTHING, "music:1"}]
+
+
+def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore) -> None:
+    for _ in range(5):
+        control.next_sequence("list", "1")
+    control.raise_sequences({("list", "1"): 3, ("list", "2"): 8, ("posts", "1"): 1})
+    control.raise_sequences({("posts", "1"): 4})
+    control.raise_sequences({})
+    following = [control.next_sequence(*key) for key in (("list", "1"), ("list", "2"))]
+    assert following == [6, 9]
+    assert control.next_sequence("posts", "1") == 5
+
+
+def test_figures_of_the_queue(control: ControlStore, times: Times) -> None:
+    assert (control.job_counts(), control.queue_age_s()) == ({}, 0)
+    for number in range(3):
+        control.create_or_join(
+            NewJob(
+                kind="scan", input="1", target="1", music_id="1", parameters={},
+                fingerprint=str(number), scan_key=None, origin="cli", priority=100,
+            )
+        )  # fmt: skip
+    control.claim("worker")
+    times.now += timedelta(seconds=90)
+    assert control.job_counts() == {"queued": 2, "running": 1}
+    assert control.queue_age_s() == 90
 
 
 def test_outbox_gives_each_line_once_and_in_order(control: ControlStore) -> None:
