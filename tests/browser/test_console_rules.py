@@ -2,12 +2,14 @@
 
 import copy
 import json
+import shlex
 from typing import Any
 
 import pytest
 from playwright.sync_api import Route, expect
 
 from api.schemas.examples import read_example
+from pipelines.domain.parameters import SORT_ORDERS
 from tests.stage import Stage
 from tests.visitor import View, Visitors
 
@@ -172,3 +174,46 @@ def test_every_view_is_accessible_on_a_phone_while_it_is_empty(visitors: Visitor
     for place in PLACES:
         view.show(f"#/{place}")
         assert (place, view.axe()) == (place, [])
+
+
+def ask_module(view: View, module: str, expression: str) -> Any:
+    """What an expression over a module `m` of the page gives."""
+    return view.page.evaluate(f"import('/console/app/{module}').then((m) => {expression})")
+
+
+def test_seven_orders_put_unknown_counts_last(visitors: Visitors) -> None:
+    view = visitors.open()
+    works = [
+        {"aweme_id": name, "hot_score": hot, "create_time": made, "statistics": {
+            "digg_count": digg, "comment_count": 1, "collect_count": None, "share_count": hot,
+        }}
+        for name, hot, made, digg in (("1", 5, 30, None), ("2", 9, 10, 3), ("3", 7, None, 8))
+    ]  # fmt: skip
+    found = {
+        order: ask_module(
+            view,
+            "views/ranking.js",
+            f"m.sorted({json.dumps(works)}, '{order}').map((one) => one.aweme_id).join('')",
+        )
+        for order in SORT_ORDERS
+    }
+    assert found == {
+        "hot_score": "231", "digg": "321", "comment": "123", "collect": "123", "share": "231",
+        "latest": "123", "oldest": "213",
+    }  # fmt: skip
+
+
+def test_a_copied_request_holds_its_text_and_never_the_token(visitors: Visitors) -> None:
+    view = visitors.open()
+    asked = json.dumps({"method": "POST", "place": "/api/x?a=1", "body": {"input": "it's; $(id)"}})
+    curl = ask_module(view, "parts/raw.js", f"m.toCurl({asked})")
+    python = ask_module(view, "parts/raw.js", f"m.toPython({asked})")
+    assert shlex.split(curl)[-1] == '{"input":"it\'s; $(id)"}'
+    assert compile(python, "copied", "exec").co_consts
+    assert TOKEN not in curl + python
+
+
+def test_marks_that_turn_or_hide_text_are_taken_out(visitors: Visitors) -> None:
+    view = visitors.open()
+    shown = ask_module(view, "format.js", 'm.visible("a\\u202eb\\u0007c\\u2066d\\ne")')
+    assert shown == "ab\u2407cd e"

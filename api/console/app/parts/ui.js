@@ -2,7 +2,8 @@
 import { Refusal } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { either, t } from "../i18n.js";
-import { tell } from "../state.js";
+import { loadLimits, reference } from "../limits.js";
+import { lang, tell } from "../state.js";
 
 const DRAWN = {
   note: "M9 18V5l10-2v13M9 18a3 3 0 1 1-3-3h3M19 16a3 3 0 1 1-3-3h3",
@@ -118,13 +119,19 @@ export function Copy({ text, label, little = true }) {
 
 // What went wrong, in words, and what to do next.
 export function Fault({ error, onRetry }) {
-  if (!error) return null;
+  return error ? html`<${Told} error=${error} onRetry=${onRetry} />` : null;
+}
+
+function Told({ error, onRetry }) {
   const refused = error instanceof Refusal ? error : null;
   const known = refused?.error ?? (error.type ? error : null);
+  const type = known?.type;
+  const chinese = lang.value === "zh" ? reference.value?.errors.find((one) => one.type === type)?.hint_zh : null;
+  useEffect(() => { if (type && type !== "unauthorized") loadLimits(); }, [type]);
   const title = refused ? either(refused.envelope?.message, refused.envelope?.message_zh) : t(known ? "fault.job" : "fault.unreachable");
   return html`<div class="note bad" role="alert"><h3>${title}</h3>
     <p>${known?.detail ?? (refused ? "" : t("fault.unreachable_hint"))}</p>
-    ${known?.hint && html`<p><b>${t("fault.next")}</b> ${known.hint}</p>`}
+    ${known?.hint && html`<p><b>${t("fault.next")}</b> ${chinese ?? known.hint}</p>`}
     <p class="tiny soft mono">${[known?.type, known?.upstream?.reason, refused?.status, refused?.envelope?.request_id].filter(Boolean).join(" · ")}</p>
     ${onRetry && html`<div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.again")}</button></div>`}</div>`;
 }
