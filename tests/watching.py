@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.desk import Scan
-from pipelines.domain.changes import Observation
 from pipelines.domain.documents import Document, to_time
 from pipelines.domain.errors import JobNotFoundError
 from pipelines.domain.jobs import PRIORITY_SCHEDULES, Origin
+from pipelines.domain.observations import Observation
 from pipelines.domain.parameters import ScanParameters
 from pipelines.domain.watching import Entry, Plan
 from pipelines.watches.calendar import CronCalendar

@@ -5,74 +5,16 @@ gain per 86,400 s between the two moments at which the counts themselves were ob
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
+from pipelines.domain.observations import Observation, WorkSeen, to_moment
 from pipelines.domain.ranking import hot_score
-from pipelines.domain.records import Statistics
-from pipelines.domain.watching import EntryKind, Thresholds
+from pipelines.domain.watching import Thresholds
 
 _DAY_S = 86_400.0
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkSeen:
-    """A work as one observation has it. `rank`: its place, None where none can be told."""
-
-    aweme_id: str
-    observed_at: datetime
-    title: str | None = None
-    create_time: int | None = None
-    statistics: Statistics = field(default_factory=Statistics)
-    rank: int | None = None
-    music_id: str | None = None
-    link_type: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What one look showed. `figures` are counts of the subject itself, by name.
-
-    `top`: how many places count for rank changes. `gone`: works that the platform names but does
-    not show any more, with its reason. `is_whole`: a work that is missing here was looked for;
-    False for a first screen, which newer works push others off.
-    """
-
-    kind: EntryKind
-    subject: str
-    observed_at: datetime
-    title: str | None = None
-    figures: Mapping[str, int | None] = field(default_factory=dict)
-    works: tuple[WorkSeen, ...] = ()
-    gone: Mapping[str, str | None] = field(default_factory=dict)
-    top: int = 30
-    is_whole: bool = True
-
-    def to_document(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        document = asdict(self)
-        document["observed_at"] = _text(self.observed_at)
-        for work, entry in zip(self.works, document["works"], strict=True):
-            entry["observed_at"] = _text(work.observed_at)
-        return document
-
-
-def to_observation(document: Mapping[str, Any]) -> Observation:
-    """The observation behind a document of `Observation.to_document`."""
-    works = tuple(
-        WorkSeen(
-            **{
-                **work,
-                "observed_at": datetime.fromisoformat(work["observed_at"]),
-                "statistics": Statistics(**work["statistics"]),
-            }
-        )
-        for work in document["works"]
-    )
-    moment = datetime.fromisoformat(document["observed_at"])
-    return Observation(**{**document, "works": works, "observed_at": moment})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +100,8 @@ class Changes:
     def to_document(self) -> dict[str, Any]:
         """Plain JSON values."""
         document = asdict(self)
-        document["since"] = None if self.since is None else _text(self.since)
-        document["until"] = _text(self.until)
+        document["since"] = None if self.since is None else to_moment(self.since)
+        document["until"] = to_moment(self.until)
         return {**document, "change_count": self.count}
 
 
@@ -301,7 +243,3 @@ _PINNED = 3
 
 def _news(work: WorkSeen, *, reason: str | None = None) -> WorkNews:
     return WorkNews(aweme_id=work.aweme_id, title=work.title, rank=work.rank, reason=reason)
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()

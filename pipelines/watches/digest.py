@@ -13,9 +13,10 @@ from uuid import uuid4
 
 import orjson
 
-from pipelines.domain.changes import Changes, Observation
+from pipelines.domain.changes import Changes
 from pipelines.domain.documents import Document, to_time
 from pipelines.domain.errors import WarehouseUnavailableError
+from pipelines.domain.observations import Observation
 from pipelines.domain.watching import Look, WatchRun
 from pipelines.watches.page import render_digest
 

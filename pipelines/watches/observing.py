@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pipelines.domain.changes import Observation, WorkSeen
 from pipelines.domain.documents import Document, to_statistics
+from pipelines.domain.observations import Observation, WorkSeen
 from pipelines.domain.ranking import hot_score, rank_documents
 from pipelines.domain.records import Account, HashtagInfo, Statistics, Video
 

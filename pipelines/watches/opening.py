@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
+from functools import partial
 
 from pipelines.domain.worlds import is_demo_world
 from pipelines.open_desk import build_desk
@@ -53,25 +54,25 @@ def build_watcher(
         engine=engine,
         sounds_dir=home.sounds_dir,
     )
-
-    def gone_works(job_id: str) -> dict[str, str | None]:
-        return {
-            row["aweme_id"]: row["reason"]
-            for row in read_candidates(engine, job_id)
-            if row["outcome"] == _UNAVAILABLE
-        }
-
     return Watcher(
         control=control,
         desk=build_desk(settings, profile, control=control, engine=engine),
         look=screens.look,
-        gone_works=gone_works,
+        gone_works=partial(_gone_works, engine),
         calendar=CronCalendar(),
         digests=DigestFolder(home.digests_dir),
         teller=open_teller(settings),
         is_demo=is_demo_world(home.world),
         retention=timedelta(days=settings.watch_retention_days),
     )
+
+
+def _gone_works(engine: Engine, job_id: str) -> dict[str, str | None]:
+    return {
+        row["aweme_id"]: row["reason"]
+        for row in read_candidates(engine, job_id)
+        if row["outcome"] == _UNAVAILABLE
+    }
 
 
 def open_teller(settings: Settings) -> Teller:

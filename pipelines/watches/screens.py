@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipelines.captures import Captures, StoredBodies
 from pipelines.captures.walk import Walk
-from pipelines.domain.changes import Observation
+from pipelines.domain.observations import Observation
 from pipelines.domain.records import Video
 from pipelines.domain.watching import Entry
 from pipelines.settings import Settings

@@ -13,9 +13,10 @@ from typing import Any, Protocol
 from uuid import UUID, uuid4, uuid5
 
 from pipelines.desk import Scan
-from pipelines.domain.changes import Observation, find_changes, to_observation
+from pipelines.domain.changes import find_changes
 from pipelines.domain.errors import JobNotFoundError, RunCancelledError, SametrackError
 from pipelines.domain.jobs import FINAL, Origin
+from pipelines.domain.observations import Observation, to_observation
 from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.watching import (
     RUN_ENDED,

@@ -137,19 +137,8 @@ class WatchlistRows:
         insert = self._database.insert(WATCH_RUNS).values(values).on_conflict_do_nothing()
         if connection.execute(insert.returning(WATCH_RUNS.c.run_id)).first() is None:
             return None
-        looks = [
-            {
-                "run_id": run_id,
-                "position": position,
-                "watchlist": name,
-                "kind": entry["kind"],
-                "input": entry["input"],
-                "status": "due",
-            }
-            for position, entry in enumerate(orjson.loads(plan)["entries"])
-        ]
-        if looks and not is_taken:
-            connection.execute(WATCH_LOOKS.insert(), looks)
+        if not is_taken:
+            connection.execute(WATCH_LOOKS.insert(), _new_looks(run_id, name, plan))
         return run_id
 
 
@@ -160,6 +149,21 @@ def _open_run(connection: Connection, name: str) -> str | None:
     )
     found: str | None = connection.execute(query).scalar()
     return found
+
+
+def _new_looks(run_id: str, name: str, plan: str) -> list[dict[str, Any]]:
+    """A row per entry; a plan has one at least."""
+    return [
+        {
+            "run_id": run_id,
+            "position": position,
+            "watchlist": name,
+            "kind": entry["kind"],
+            "input": entry["input"],
+            "status": "due",
+        }
+        for position, entry in enumerate(orjson.loads(plan)["entries"])
+    ]
 
 
 def _columns(plan: Plan, cron: str) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """Watchlists as a file: what is read, and which line is to blame for what is not."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.watch_files import MAX_FILE_BYTES, read_watch_file
@@ -87,6 +87,7 @@ def test_what_is_no_such_file_is_refused(text: str) -> None:
         read_watch_file(text)
 
 
+@settings(deadline=None)
 @given(text=st.text(max_size=200) | st.text(alphabet="watchlists: -[]{}\n&*!|>'\"a1", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

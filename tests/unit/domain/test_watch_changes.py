@@ -5,18 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.domain.changes import (
     NewMusicId,
-    Observation,
     RankChange,
-    WorkSeen,
     find_changes,
     measure_growth,
-    to_observation,
 )
+from pipelines.domain.observations import Observation, WorkSeen, to_observation
 from pipelines.domain.records import Statistics
 from pipelines.domain.watching import Thresholds
 
@@ -159,12 +157,14 @@ FIGURES = st.dictionaries(st.sampled_from(["a", "b"]), COUNTS)
 OBSERVATIONS = st.builds(lambda works, figures: seen(*works, figures=figures), WORKS, FIGURES)
 
 
+@settings(deadline=None, max_examples=40)
 @given(observation=OBSERVATIONS)
 def test_an_observation_survives_being_kept(observation: Observation) -> None:
     kept = orjson.loads(orjson.dumps(observation.to_document()))
     assert to_observation(kept) == observation
 
 
+@settings(deadline=None, max_examples=40)
 @given(observation=OBSERVATIONS)
 def test_nothing_changes_between_equal_looks(observation: Observation) -> None:
     named = find_changes(observation, observation, thresholds=ALL)
@@ -174,6 +174,7 @@ def test_nothing_changes_between_equal_looks(observation: Observation) -> None:
     ]
 
 
+@settings(deadline=None, max_examples=40)
 @given(before=OBSERVATIONS, after=OBSERVATIONS)
 def test_every_change_is_between_the_two_and_works_come_or_go_alike(
     before: Observation, after: Observation

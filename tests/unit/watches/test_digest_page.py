@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from pipelines.domain.changes import Observation, WorkSeen, find_changes
+from pipelines.domain.changes import find_changes
 from pipelines.domain.documents import Document
+from pipelines.domain.observations import Observation, WorkSeen
 from pipelines.domain.records import Statistics
 from pipelines.domain.watching import Entry, Look, Plan, Thresholds, WatchRun
 from pipelines.watches.digest import Report, build_digest

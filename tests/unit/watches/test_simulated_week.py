@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.changes import Observation
 from pipelines.domain.errors import UnreachableError, WarehouseUnavailableError
 from pipelines.domain.jobs import PRIORITY_PEOPLE
+from pipelines.domain.observations import Observation
 from pipelines.domain.watching import Entry, WatchRun, to_cron
 from pipelines.watches.watcher import HOLD_S, Watcher
 from tests.watching import MONDAY, PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
