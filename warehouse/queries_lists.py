@@ -59,21 +59,11 @@ _KNOWN = """
     group by aweme_id
 """
 _OBSERVED = """
-    with observed as materialized (select * from raw.videos where aweme_id in ({ids})),
-    -- only the few captures behind these rows are looked for, not all that there are
-    written as (
-        select capture_id from raw.captures where capture_id in (select capture_id from observed)
-    )
-    select *, min(observed_at) over (partition by aweme_id) as first_observed_at
-    from observed
-    where capture_id is null or capture_id in (from written)
-    qualify row_number() over (
-        partition by aweme_id
-        order by
-            statistics_complete desc, digg_count is not null desc,
-            observed_at desc, committed_at desc
-    ) = 1
+    select * from raw.videos where aweme_id in ({ids})
+    order by
+        statistics_complete desc, digg_count is not null desc, observed_at desc, committed_at desc
 """
+_WRITTEN = "select capture_id from raw.captures where capture_id in ({ids})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,8 +197,30 @@ def read_listed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Listed]:
     if not aweme_ids:
         return {}
     sql, params = _with_ids(_OBSERVED, aweme_ids)
-    found = _rows(engine, sql, **params)
-    return {row["aweme_id"]: Listed(video_from_row(row), row["first_observed_at"]) for row in found}
+    best: dict[str, Row] = {}
+    first: dict[str, datetime] = {}
+    for row in _written(engine, _rows(engine, sql, **params)):
+        best.setdefault(row["aweme_id"], row)  # the rows come best first
+        known = first.setdefault(row["aweme_id"], row["observed_at"])
+        first[row["aweme_id"]] = min(known, row["observed_at"])
+    return {name: Listed(video_from_row(row), first[name]) for name, row in best.items()}
+
+
+def _written(engine: Engine, rows: Sequence[Row]) -> list[Row]:
+    """Rows whose capture is written: known of older ones, looked up for the others. Within one
+    query the captures would be read through even where there is none to look up.
+    """
+    bound = engine.whole_before("raw.videos")
+    young = {
+        row["capture_id"]
+        for row in rows
+        if row["capture_id"] is not None and (bound is None or row["committed_at"] >= bound)
+    }
+    if not young:
+        return list(rows)
+    sql, params = _with_ids(_WRITTEN, sorted(young))
+    lost = young - {row["capture_id"] for row in _rows(engine, sql, **params)}
+    return [row for row in rows if row["capture_id"] not in lost]
 
 
 def _known(

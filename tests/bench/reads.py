@@ -30,7 +30,7 @@ MUSIC = f"{APP}/fetch_music_video_list"
 POSTS = f"{APP}/fetch_user_post_videos"
 CHART = "/api/v1/music/chartsrc/top500/history"
 OBSERVATIONS = 5_000_000
-REQUESTS = 200
+REQUESTS = 120
 WARM_UP = 20
 SEED = 7
 
