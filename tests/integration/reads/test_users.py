@@ -1,0 +1,126 @@
+"""Accounts and their metrics from the sources: files, and works that are not read in time."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.reads.deadline import Deadline
+from api.reads.metrics import read_metrics
+from pipelines.domain.errors import VerificationDemandedError
+from pipelines.domain.list_documents import Window
+from pipelines.upstream.providers.mock import open_world
+from pipelines.world.works import State
+from tests.reads import Desk, open_reads
+
+VIDPLAT = "/api/v1/vidplat"
+APP = f"{VIDPLAT}/app/v3"
+WORLD = open_world(11, 0.1)
+SEC = max(
+    (WORLD.sec_uid(index) for index in range(WORLD.account_count)),
+    key=lambda one: len(WORLD.works_by_account(WORLD.account_of(one) or 0)),
+)
+WINDOW = Window(days=365, end=datetime.fromtimestamp(WORLD.now, UTC))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with open_reads(tmp_path) as desk:
+        yield desk
+
+
+def shown() -> list[Any]:
+    """The public works of the account, newest first."""
+    rows = WORLD.works_by_account(WORLD.account_of(SEC) or 0)
+    works = [WORLD.works.row(row) for row in rows]
+    return sorted(
+        (work for work in works if work.state is State.PUBLIC), key=lambda work: -work.create_time
+    )
+
+
+async def metrics(desk: Desk, *, count: int = 3, seconds: float = 30) -> dict[str, Any]:
+    answer = await read_metrics(
+        desk.sources, SEC, window=WINDOW, count=count, deadline=Deadline(seconds)
+    )
+    return answer.document
+
+
+async def test_metrics_are_of_the_newest_works(desk: Desk) -> None:
+    likes = [work.digg_count for work in shown()[:3]]
+    found = await metrics(desk)
+    assert (found["analyzed_count"], found["statistics_complete"]) == (3, True)
+    assert found["average_digg_count"] == round(sum(likes) / 3, 2)
+    assert found["top_video"]["statistics"]["digg_count"] == max(likes)
+    assert found["top_video"]["author"]["sec_uid"] == SEC
+
+
+async def test_details_that_were_read_not_long_ago_are_not_read_again(desk: Desk) -> None:
+    first = await metrics(desk)
+    asked = len(desk.script.asked)
+    assert await metrics(desk) == first
+    again = {name for _, name, *_ in desk.script.asked[asked:]}
+    assert again.isdisjoint({work.aweme_id for work in shown()})
+
+
+async def test_what_is_not_read_in_time_leaves_them_incomplete(desk: Desk) -> None:
+    desk.script.stalled.add(f"fetch_video {shown()[0].aweme_id}")
+    found = await metrics(desk, seconds=1.5)
+    assert found["statistics_complete"] is False
+    assert found["coverage_complete"] is False
+
+
+async def test_one_refused_detail_leaves_them_incomplete(desk: Desk) -> None:
+    error = VerificationDemandedError("no", surface="video_page")
+    desk.script.errors[f"fetch_video {shown()[0].aweme_id}"] = error
+    found = await metrics(desk)
+    assert found["statistics_complete"] is False
+    assert found["analyzed_count"] > 0
+
+
+async def test_nothing_but_refusals_is_told_as_one(desk: Desk) -> None:
+    desk.script.errors["fetch_video"] = VerificationDemandedError("no", surface="video_page")
+    with pytest.raises(VerificationDemandedError):
+        await metrics(desk)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[Desk]:
+    users, videos = tmp_path / "users.json", tmp_path / "videos.json"
+    users.write_text(json.dumps([{"sec_uid": SEC, "nickname": "me", "follower_count": 3}]))
+    videos.write_text(
+        json.dumps([
+            {
+                "aweme_id": "7300000000000000001", "author": {"sec_uid": SEC},
+                "music": {"id_str": "7300000000000000009"}, "create_time": 1_700_000_000,
+                "hashtags": [{"ch_id": "7300000000000000007", "name": "tag"}],
+            }
+        ])
+    )  # fmt: skip
+    settings = {"data_provider": "file", "users_file": users, "videos_file": videos}
+    with open_reads(tmp_path / "stores", **settings) as desk:
+        yield desk
+
+
+def test_files_answer_what_they_hold_and_say_what_they_cannot(files: Desk) -> None:
+    client = files.client()
+    asked = {
+        f"{VIDPLAT}/web/get_sec_user_id": {"url": SEC},
+        f"{APP}/handler_user_profile": {"sec_user_id": SEC},
+        f"{APP}/fetch_user_post_videos": {"sec_user_id": SEC},
+        f"{APP}/fetch_user_metrics": {"sec_user_id": SEC},
+        f"{APP}/fetch_music_video_list": {"music_id": "7300000000000000009"},
+        f"{APP}/fetch_hashtag_video_list": {"ch_id": "7300000000000000007"},
+    }
+    answers = [client.get(path, params=given) for path, given in asked.items()]
+    assert [answer.status_code for answer in answers] == [200] * 6
+    for answer in answers:
+        data = answer.json()["data"]
+        assert (data["data_provider"], data["is_demo_data"]) == ("file", False)
+    code = files.sources.profile.hosts.short[0]
+    link = client.get(f"{VIDPLAT}/web/get_sec_user_id", params={"url": f"https://{code}/abcdef/"})
+    assert (link.status_code, link.json()["data"]["error"]["type"]) == (
+        501, "provider_unsupported",
+    )  # fmt: skip
