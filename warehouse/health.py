@@ -12,6 +12,7 @@ from pipelines.domain.health import USES, SurfaceHealth
 from warehouse.documents import pack_bytes
 from warehouse.engine import Engine
 from warehouse.lake import Lake
+from warehouse.queries_erasures import read_marks
 
 TABLE = "marts.surface_health"
 WAREHOUSE = "warehouse"
@@ -38,12 +39,15 @@ def write_health(lake: Lake, found: Sequence[SurfaceHealth]) -> str:
 def write_bodies(
     lake: Lake, engine: Engine, bodies: Mapping[str, tuple[bytes, str | None]]
 ) -> None:
-    """Append bodies (hash to body and content type) that are not stored yet."""
+    """Append bodies (hash to body and content type) that are not stored yet, and that name nobody
+    who was erased.
+    """
     stored = engine.rows(
         "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
         {"hashes": sorted(bodies)},
     )
     known = {str(row["sha256"]) for row in stored}
+    marks = read_marks(engine)
     rows = [
         {
             "sha256": sha256,
@@ -52,7 +56,7 @@ def write_bodies(
             "content_type": content_type,
         }
         for sha256, (body, content_type) in bodies.items()
-        if sha256 not in known
+        if sha256 not in known and not marks.occur_in(body)
     ]
     lake.append("raw.payloads", rows)
 

@@ -6,6 +6,7 @@ way leaves nothing half visible.
 
 import asyncio
 import time
+from dataclasses import replace
 
 from pipelines.captures.attempts import Attempt
 from pipelines.captures.batch import Batch
@@ -14,6 +15,7 @@ from pipelines.domain.erasure import Marks
 from warehouse.control import ControlStore
 from warehouse.engine import Engine
 from warehouse.lake import Lake
+from warehouse.queries_erasures import read_marks
 
 FLUSH_AFTER_S = 2.0
 OUTBOX_LINES = 10_000  # a day of a busy desk; whoever listens takes them out every minute
@@ -75,6 +77,8 @@ class Keeper:
                 await asyncio.shield(asyncio.to_thread(self._write, attempts))
 
     def _write(self, attempts: list[Attempt]) -> None:
+        marks = read_marks(self._engine)
+        attempts = [_without_body(attempt, marks) for attempt in attempts]
         sequences = self._control.next_sequences(
             [(attempt.asked_surface, attempt.entity_id) for attempt in attempts]
         )
@@ -92,3 +96,8 @@ class Keeper:
             {"hashes": hashes},
         )
         return {str(row["sha256"]) for row in found}
+
+
+def _without_body(attempt: Attempt, marks: Marks) -> Attempt:
+    """A body that names an erased account is not kept, however it came: an answer, a refusal."""
+    return replace(attempt, payload=b"") if marks.occur_in(attempt.payload) else attempt

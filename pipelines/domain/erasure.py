@@ -4,11 +4,16 @@ Pure. Not here: erasing (`warehouse.erasing`), what a capture does with a mark.
 """
 
 import hmac
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 REASON = "erased"
 """The platform's own word stands here otherwise: the work was erased here and is not read again."""
+
+
+_TOKEN = re.compile(rb"[0-9A-Za-z_-]{6,200}")
+"""What an id of the platform looks like, whatever stands around it."""
 
 
 def mark_of(salt: str, name: str) -> str:
@@ -33,6 +38,10 @@ class Marks:
             for name in names
             if name
         )
+
+    def occur_in(self, body: bytes) -> bool:
+        """True when a body names anything that was erased; about 2 µs per word and salt."""
+        return bool(self) and self.hold(*(word.decode() for word in set(_TOKEN.findall(body))))
 
 
 def gathered(rows: Iterable[tuple[str, Iterable[str]]]) -> Marks:

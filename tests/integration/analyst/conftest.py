@@ -109,6 +109,17 @@ def empty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="session")
+def small_at() -> Callable[[Path], Small]:
+    """The warehouse in a data home that is there."""
+
+    def open_small(root: Path) -> Small:
+        home = open_home(root, "sandbox")
+        return Small(home, open_lake(home.lake_url, world="sandbox"))
+
+    return open_small
+
+
 @pytest.fixture
 def small(tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
     shutil.copytree(empty_home, tmp_path / "data")

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import shutil
+import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,8 +26,9 @@ from pipelines.domain.records import (
     VideoDetail,
     VideoPage,
 )
-from pipelines.erasing import forget_runs
+from pipelines.erasing import forget_runs, open_erasure
 from pipelines.runs import open_instance
+from pipelines.settings import Settings
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.documents import pack_document
 from warehouse.engine import Engine
@@ -63,9 +66,14 @@ class Full:
         return closing(Engine(self.small.lake, **options))
 
 
-@pytest.fixture
-def full(small: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Full]:
-    monkeypatch.setenv("API_PORT", "1")
+@pytest.fixture(scope="module")
+def full_home(
+    tmp_path_factory: pytest.TempPathFactory, empty_home: Path, small_at: Callable[[Path], Any]
+) -> Path:
+    """A data home in which the account is everywhere; each test gets a copy."""
+    root = tmp_path_factory.mktemp("full") / "data"
+    shutil.copytree(empty_home, root)
+    small = small_at(root)
     small.add_works(GONE, nickname=NICKNAME, desc="one")
     small.add_works(STAYS, nickname="another name", desc="two", first=5)
     small.add_ranking()
@@ -76,7 +84,43 @@ def full(small: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Full]:
             control.remember_link(f"https://short.example/{name}", "user", name, ttl_s=1000)
             control.next_sequence("user_posts", name)
             control.create_or_join(new_job(name))
+    return root
+
+
+@contextmanager
+def opened(small: Any) -> Iterator[Full]:
+    with closing(open_control(small.home.control_url, world="sandbox")) as control:
         yield Full(small, control)
+
+
+@pytest.fixture
+def full(
+    tmp_path: Path,
+    full_home: Path,
+    small_at: Callable[[Path], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Full]:
+    shutil.copytree(full_home, tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("API_PORT", "1")
+    with opened(small_at(tmp_path / "data")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def erased(
+    tmp_path_factory: pytest.TempPathFactory, full_home: Path, small_at: Callable[[Path], Any]
+) -> Iterator[Full]:
+    """The same home after the erasure, for tests that only look."""
+    root = tmp_path_factory.mktemp("erased") / "data"
+    shutil.copytree(full_home, root)
+    settings = Settings(_env_file=None, profile="sandbox", data_home=root)
+    with ExitStack() as stack:
+        assert open_erasure(settings, GONE, stack).carry_out().proof.is_clean
+    with opened(small_at(root)) as found:
+        yield found
 
 
 def new_job(name: str) -> NewJob:
@@ -162,11 +206,8 @@ def test_it_is_in_no_file_afterwards_and_others_are_where_they_were(
     assert kept == [{"job_id": OTHER_JOB}]
 
 
-def test_files_and_answers_that_name_it_go_and_no_others(
-    full: Full, command: Callable[..., Any]
-) -> None:
-    assert command("erase", GONE, "--yes").status == 0
-    root = full.small.home.root
+def test_files_and_answers_that_name_it_go_and_no_others(erased: Full) -> None:
+    root = erased.small.home.root
     left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
     assert "reports/stays.html" in left
     assert f"cache/excerpts/{'b' * 64}-0-9000.mp3" in left
@@ -174,9 +215,9 @@ def test_files_and_answers_that_name_it_go_and_no_others(
         "reports/gone.html", "reports/plot.pdf", "digests/gone.json", "published/sametrack.duckdb",
         f"cache/excerpts/{'a' * 64}-0-9000.mp3",
     }  # fmt: skip
-    assert [one.target for one in full.control.jobs(limit=9)] == [STAYS]
-    assert full.control.recall_link(f"https://short.example/{STAYS}") is not None
-    assert full.control.recall_link(f"https://short.example/{GONE}") is None
+    assert [one.target for one in erased.control.jobs(limit=9)] == [STAYS]
+    assert erased.control.recall_link(f"https://short.example/{STAYS}") is not None
+    assert erased.control.recall_link(f"https://short.example/{GONE}") is None
 
 
 def test_runs_of_the_orchestrator_that_name_it_go_with_their_events(full: Full) -> None:
@@ -238,6 +279,16 @@ def test_a_worker_at_work_is_told_to_be_stopped_first(
     assert places(full.small.home.root, GONE) != ()
 
 
+def test_a_service_that_listens_is_told_to_be_stopped_first(
+    full: Full, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        monkeypatch.setenv("API_PORT", str(service.getsockname()[1]))
+        said = command("erase", GONE, "--yes")
+    assert said.status == 1
+    assert "stop it" in said.remarks
+
+
 def test_one_erasure_at_a_time(full: Full, command: Callable[..., Any]) -> None:
     assert full.control.acquire_lease("erasing", "another", 60)
     said = command("erase", GONE, "--yes")
@@ -256,11 +307,8 @@ def test_an_open_reader_sees_the_rest_at_its_next_question(
     full.small.add_ranking(job_id="later", hour=2)
 
 
-def test_what_is_marked_is_neither_asked_about_nor_kept(
-    full: Full, command: Callable[..., Any]
-) -> None:
-    command("erase", GONE, "--yes")
-    with full.engine() as engine:
+def test_what_is_marked_is_neither_asked_about_nor_kept(erased: Full) -> None:
+    with erased.engine() as engine:
         marks = read_marks(engine)
         assert asyncio.run(Forgetting(engine).marks()) == marks
     work = Question(kind="work", surface="video_page", entity_id=GONE_IDS[2])
@@ -278,11 +326,8 @@ def video(aweme_id: str, sec_uid: str) -> Video:
     return Video(aweme_id=aweme_id, surface="music_list", observed_at=now, author=author)
 
 
-def test_records_lose_what_shows_it_and_nothing_else(
-    full: Full, command: Callable[..., Any]
-) -> None:
-    command("erase", GONE, "--yes")
-    with full.engine() as engine:
+def test_records_lose_what_shows_it_and_nothing_else(erased: Full) -> None:
+    with erased.engine() as engine:
         marks = read_marks(engine)
     new, other = video("7499999999999999999", GONE), video("7488888888888888888", STAYS)
     page = VideoPage(videos=(new, other), cursor=2, has_more=False)
@@ -300,9 +345,8 @@ def test_records_lose_what_shows_it_and_nothing_else(
         without_erased(Account(sec_uid=GONE, surface="user_info", observed_at=now), marks)
 
 
-def test_the_marks_alone_find_nobody(full: Full, command: Callable[..., Any]) -> None:
-    command("erase", GONE, "--yes")
-    with full.engine(as_of=datetime.now(UTC) - timedelta(days=1)) as engine:
+def test_the_marks_alone_find_nobody(erased: Full) -> None:
+    with erased.engine(as_of=datetime.now(UTC) - timedelta(days=1)) as engine:
         [row] = engine.rows("select * from raw.erasures")
     assert len(row["marks"]) == len(GONE_IDS)
     assert all(len(mark) == 64 for mark in row["marks"])
