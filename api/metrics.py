@@ -4,14 +4,22 @@ Labels are templates of paths, never paths: those are as many as there are ids. 
 the service can work (`health.py`), spans (`telemetry.py`).
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import override
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 from starlette.types import Scope
 
 from api.envelope import route_of
@@ -21,8 +29,12 @@ from pipelines.domain.jobs import MOVES
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120)
+BOUNDS = (*map(floatToGoString, BUCKETS_S), "+Inf")
 NO_ROUTE = "none"
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "PUT", "PATCH", "OPTIONS"})
+
+type _Kind = tuple[str, str, int, bool]
+"""Method, route, status, and whether it was answered from memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,47 +56,73 @@ class SharedFigures:
     surfaces: Callable[[], Iterable[Document]]
 
 
+@dataclass(slots=True)
+class _Tally:
+    """Requests of one kind: how many ended within each bucket, and their seconds together."""
+
+    counts: list[int]
+    seconds: float = 0.0
+
+
 class Metrics:
-    """The figures of one process. `shared` None: no profile is chosen."""
+    """The figures of one process. `shared` None: no profile is chosen.
+
+    Requests are tallied in plain numbers on the event loop and become figures only when they are
+    asked for: the library's own counters cost more than the rest of an answer from memory.
+    """
 
     def __init__(self, shared: SharedFigures | None = None) -> None:
         self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "sametrack_http_requests", "Requests answered, by the template of their path.",
-            ("method", "route", "status", "from_memory"), registry=self._registry,
-        )  # fmt: skip
-        self._seconds = Histogram(
-            "sametrack_http_request_seconds", "Seconds that answers took.",
-            ("route",), registry=self._registry, buckets=BUCKETS_S,
-        )  # fmt: skip
-        self._children: dict[tuple[str, str, int, bool], tuple[Counter, Histogram]] = {}
+        self._tallies: dict[_Kind, _Tally] = {}
+        self._registry.register(_Requests(self._tallies))
         if shared is not None:
             self._registry.register(_Shared(shared))
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Count an answered request."""
-        call = scope["state"]["call"]
-        key = (scope["method"], route_of(scope), status, bool(call.route))
-        counter, histogram = self._children.get(key) or self._child(*key)
-        counter.inc()
-        histogram.observe(seconds)
+        method: str = scope["method"]
+        if method not in _METHODS:
+            method = "other"  # else a stranger could invent labels
+        kind = (method, route_of(scope) or NO_ROUTE, status, bool(scope["state"]["call"].route))
+        tally = self._tallies.get(kind)
+        if tally is None:
+            tally = self._tallies[kind] = _Tally([0] * (len(BUCKETS_S) + 1))
+        tally.counts[bisect_left(BUCKETS_S, seconds)] += 1
+        tally.seconds += seconds
 
     def text(self) -> bytes:
         """All figures as Prometheus reads them; blocking."""
         return generate_latest(self._registry)
 
-    def _child(
-        self, method: str, route: str, status: int, from_memory: bool
-    ) -> tuple[Counter, Histogram]:
-        named = method if method in _METHODS else "other"  # else a stranger could invent labels
-        route = route or NO_ROUTE
-        child = (
-            self._requests.labels(named, route, status, str(from_memory).lower()),
-            self._seconds.labels(route),
+
+class _Requests(Collector):
+    """The tallies as figures."""
+
+    def __init__(self, tallies: Mapping[_Kind, _Tally]) -> None:
+        self._tallies = tallies
+
+    @override
+    def collect(self) -> Iterable[Metric]:
+        tallies = dict(self._tallies)  # requests go on while these are written
+        requests = CounterMetricFamily(
+            "sametrack_http_requests",
+            "Requests answered, by the template of their path.",
+            labels=("method", "route", "status", "from_memory"),
         )
-        if named == method:
-            self._children[method, route if route != NO_ROUTE else "", status, from_memory] = child
-        return child
+        by_route: dict[str, list[_Tally]] = {}
+        for (method, route, status, from_memory), tally in tallies.items():
+            labels = (method, route, str(status), str(from_memory).lower())
+            requests.add_metric(labels, sum(tally.counts))
+            by_route.setdefault(route, []).append(tally)
+        yield requests
+        seconds = HistogramMetricFamily(
+            "sametrack_http_request_seconds", "Seconds that answers took.", labels=("route",)
+        )
+        for route, found in by_route.items():
+            counts = accumulate(map(sum, zip(*(tally.counts for tally in found), strict=True)))
+            buckets = list(zip(BOUNDS, counts, strict=True))
+            seconds.add_metric((route,), buckets, sum(tally.seconds for tally in found))
+        yield seconds
 
 
 class _Shared(Collector):

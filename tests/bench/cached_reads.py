@@ -35,6 +35,7 @@ from api.cli.processes import find_port
 from api.context import Note
 from api.envelope import read, understood
 from api.layers import wrap
+from api.metrics import Metrics
 from api.settings import ApiSettings
 from pipelines.logs import logging_later
 from tests.documents import result
@@ -174,8 +175,17 @@ def build_whole(note: Note | None = None) -> ASGIApp:
         return read(request.scope, data)
 
     app.add_api_route(PATH.partition("?")[0], page)
-    settings = ApiSettings(_env_file=None, own_api_token=TOKEN)
-    return wrap(app, settings=settings, clock=lambda: datetime.now(UTC), note=note)
+    settings = ApiSettings(
+        _env_file=None,
+        own_api_token=TOKEN,
+        rate_limit_per_s=1e9,  # counted, never reached
+        rate_limit_burst=1_000_000_000,
+    )
+    return wrap(app, settings=settings, clock=_now, observe=Metrics().observe, note=note)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def build_bare(body: bytes) -> ASGIApp:

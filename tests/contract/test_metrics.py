@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from api.metrics import Metrics, SharedFigures
+from api.metrics import BUCKETS_S, Metrics, SharedFigures
 from api.settings import ApiSettings
 from pipelines.domain.errors import WarehouseUnavailableError
 
@@ -34,6 +34,10 @@ def test_requests_are_counted_by_template_and_status(client: TestClient) -> None
     assert "nowhere" not in answer.text
     seconds = values(answer.text, "sametrack_http_request_seconds_count")
     assert seconds[f'{{route="{TEMPLATE}"}}'] == 3
+    within = values(answer.text, "sametrack_http_request_seconds_bucket")
+    counts = [count for labels, count in within.items() if TEMPLATE in labels]
+    assert counts == sorted(counts)
+    assert (len(counts), counts[-1]) == (len(BUCKETS_S) + 1, 3)
 
 
 def test_an_invented_method_makes_no_label(client: TestClient) -> None:

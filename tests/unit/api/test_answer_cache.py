@@ -79,9 +79,7 @@ class House:
     def see(self) -> None:
         self.seen += 1
 
-    async def thing(
-        self, request: Request, name: str, refresh: bool = False
-    ) -> Response:
+    async def thing(self, request: Request, name: str, refresh: bool = False) -> Response:
         self.asked += 1
         data = {"name": name, "times": self.store.counts.get(ENTITY, 0), "说": "好"}
         self.on_read()
