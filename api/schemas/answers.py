@@ -60,7 +60,7 @@ def failures(*types: str) -> Answers:
 
 def _failure(names: list[str]) -> dict[str, Any]:
     lines = [f"`{name}`: {ANSWERS[name].message}. {ANSWERS[name].message_zh}." for name in names]
-    more = ("WWW-Authenticate",) if "unauthorized" in names else ()
+    more: tuple[str, ...] = ("WWW-Authenticate",) if "unauthorized" in names else ()
     may_wait = "local_rate_limit" in names or set(names) & {*UPSTREAM, *NO_SCAN}
     more += ("Retry-After",) if may_wait else ()
     return {
