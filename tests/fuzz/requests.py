@@ -110,7 +110,7 @@ def fuzz(app: ASGIApp, *, cases: int, number: int, began: float) -> Found:
     """Rounds over all operations until there were as many cases."""
     found = Found()
     known = known_ids()
-    schema = schemathesis.openapi.from_asgi("/openapi.json", app)
+    schema = schemathesis.openapi.from_asgi("/openapi.json", app, timeout=PATIENCE_S)
     results: list[Any] = list(schema.get_all_operations())
     operations = [result.ok() for result in results]
     strategies = {operation.label: _strategy(operation, known) for operation in operations}
