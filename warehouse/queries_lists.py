@@ -22,6 +22,9 @@ from pipelines.domain.unions import (
 from warehouse.engine import Engine
 from warehouse.rows import video_from_row
 
+FEW = 200
+"""So many ids are written into a query; with more, planning it costs more than it saves."""
+
 Row = dict[str, Any]
 
 # Filters are on ids first, so that what cannot hold them is not opened.
@@ -243,13 +246,15 @@ def _count_contents(engine: Engine, observed: Observed, asked: dict[str, Any]) -
     return int(found["contents"]) + int(found["screens"] < len(sequences))
 
 
-def _with_ids(sql: str, ids: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The query with a parameter for each id.
+def _with_ids(sql: str, ids: Sequence[str]) -> tuple[str, dict[str, object]]:
+    """The query with a parameter for each id, as long as they are few.
 
     As values, and not as a list that is joined, they are compared while a file is read: what does
     not match is not decoded, which over five million rows is most of the work.
     """
-    params = {f"id{place}": value for place, value in enumerate(ids)}
+    if len(ids) > FEW:
+        return sql.format(ids="select unnest($ids::varchar[])"), {"ids": list(ids)}
+    params: dict[str, object] = {f"id{place}": value for place, value in enumerate(ids)}
     return sql.format(ids=", ".join(f"${name}" for name in params)), params
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipelines.domain.cursors import Place, read_place
 from pipelines.domain.unions import Order
 from warehouse.engine import Engine
-from warehouse.queries_lists import UnionPage, read_captured_page, read_union_page
+from warehouse.queries_lists import FEW, UnionPage, read_captured_page, read_union_page
 from warehouse.tables import BY_NAME
 
 LIST, SCREEN = ("music_list", "music_page"), "music_list"
@@ -204,6 +204,12 @@ def test_likes_order_by_what_was_known_when_the_walk_began(store: Store) -> None
     assert store.shown(Place(first, 0), order="newest") == ["c", "b", "a", "d"]
     store.capture("a", "b", "c", "d", at=LONG_AGO + timedelta(days=2))
     assert store.shown(order="likes") == ["d", "c", "a", "b"]
+
+
+def test_a_large_union_is_ordered_like_a_small_one(store: Store) -> None:
+    likes = {f"w{n}": n for n in range(FEW + 50)}
+    store.capture(*likes, likes=likes)
+    assert store.shown(order="likes", count=3) == [f"w{FEW + 49}", f"w{FEW + 48}", f"w{FEW + 47}"]
 
 
 def test_a_page_of_the_source_is_kept_as_it_came(store: Store) -> None:
