@@ -1,0 +1,61 @@
+"""The control store forgets whatever names somebody, in any table, and nothing else."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from warehouse.control import ControlStore, NewJob, open_control
+
+WHO = "MS4wLjABAAAAgone_account-0001"
+
+
+@pytest.fixture
+def control(control_url: str) -> Iterator[ControlStore]:
+    store = open_control(control_url, world="sandbox")
+    yield store
+    store.close()
+
+
+def new_job(target: str) -> NewJob:
+    return NewJob(
+        kind="scan", input=f"about {target}", target=target, music_id=None, parameters={},
+        fingerprint=target, scan_key=None, origin="api", priority=1,
+    )  # fmt: skip
+
+
+def test_rows_that_name_it_go_from_every_table_and_the_others_stay(control: ControlStore) -> None:
+    for name in (WHO, "another"):
+        control.create_or_join(new_job(name))
+        control.next_sequence("user_posts", name)
+        control.bump_generation(f"user:{name}")
+        control.remember_link(f"https://short.example/{name}", "user", name, ttl_s=60)
+        control.outbox_put("capture", {"entity_id": name})
+        control.want_captures("user_posts", {name: {"page": 1}})
+    kept = control.create_or_join(new_job("kept"))[0]
+    gone = control.forget(re.compile(WHO.encode()), job_ids=[kept.job_id])
+    assert gone == {
+        "jobs": 2, "sequences": 1, "generations": 1, "links": 1, "outbox": 1, "backlog": 1,
+    }  # fmt: skip
+    assert [job.target for job in control.jobs(limit=9)] == ["another"]
+    assert control.next_sequence("user_posts", "another") == 2
+    assert control.next_sequence("user_posts", WHO) == 1
+    assert control.schema_version() > 1
+
+
+def test_nothing_to_forget_changes_nothing(control: ControlStore) -> None:
+    control.create_or_join(new_job("another"))
+    assert control.forget(re.compile(WHO.encode())) == {}
+    assert len(control.jobs(limit=9)) == 1
+
+
+def test_the_file_itself_holds_nothing_of_it_afterwards(tmp_path: Path) -> None:
+    path = tmp_path / "control.sqlite"
+    store = open_control(f"sqlite:///{path}", world="sandbox")
+    for number in range(50):
+        store.next_sequence("user_posts", f"{WHO}-{number}")
+    store.forget(re.compile(WHO.encode()))
+    found = [one.name for one in tmp_path.iterdir() if WHO.encode() in one.read_bytes()]
+    store.close()
+    assert found == []
