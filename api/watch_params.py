@@ -6,7 +6,7 @@ What a name, a rhythm or an input may be is said by `pipelines/domain/watching.p
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from api.params import LARGEST_WHOLE, InputText, QueryModel, ScanBody, Strict, Text
 from pipelines.domain.watching import (
@@ -85,22 +85,8 @@ _ENABLED = "whether it runs by itself. 是否按计划执行"
 _THRESHOLDS = "from which change on a digest names it. 变化提示阈值"
 
 
-_EXAMPLE: Any = {
-    "name": "five-songs",
-    "every": "every 6 hours",
-    "entries": [
-        {"kind": "track", "input": "7300000000000000001"},
-        {"kind": "hashtag", "input": "1600000000000001"},
-    ],
-    "thresholds": {"velocity": 1000, "rank_change": 3, "new_music_id": True},
-    "parameters": {"candidate_limit": 150},
-}
-
-
 class WatchlistBody(Strict):
     """Body of `sametrack_watchlist_create`."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     name: Name
     every: Every

@@ -176,7 +176,7 @@ def test_without_a_profile_they_say_what_to_do(service: Any) -> None:
 
 
 def test_the_example_of_the_description_can_be_kept(client: TestClient) -> None:
-    schema = client.get("/openapi.json").json()["components"]["schemas"]["WatchlistBody"]
-    (example,) = schema["examples"]
+    operation = client.get("/openapi.json").json()["paths"][PATH]["post"]
+    example = operation["requestBody"]["content"]["application/json"]["example"]
     assert WatchlistBody.model_validate(example).to_plan().name == example["name"]
     data(client.post(PATH, json=example), WatchlistDocument)

@@ -58,6 +58,18 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "comparison_id": _COMPARISON_ID,
         "role": "candidate",
     },
+    "sametrack_watchlist_create_api_v1_sametrack_watchlists_post": {
+        "body": {
+            "name": "five-songs",
+            "every": "every 6 hours",
+            "entries": [
+                {"kind": "track", "input": _MUSIC_ID},
+                {"kind": "hashtag", "input": _CH_ID},
+            ],
+            "thresholds": {"velocity": 1000, "rank_change": 3, "new_music_id": True},
+            "parameters": {"candidate_limit": 150},
+        },
+    },
     f"music_collection_jobs_{_JOBS}_post": {
         "body": {"input": _MUSIC_ID, "count": 10, "candidate_limit": 150},
     },
