@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
-from deltalake import DeltaTable, WriterProperties
+from deltalake import BloomFilterProperties, ColumnProperties, DeltaTable, WriterProperties
 
 from warehouse.engine import Engine
 from warehouse.evolution import WHOLE_BEFORE, retry_commits
@@ -33,7 +33,8 @@ SETTLED = timedelta(hours=1)
 SPILL_BYTES = 1_000_000_000
 ARRANGED_ROWS = "sametrack.arranged_rows"
 _AT_ONCE = 1000
-_WRITER = WriterProperties(compression="ZSTD", compression_level=3, max_row_group_size=16_384)
+GROUP_ROWS = 16_384
+_FILTER = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=GROUP_ROWS)
 
 
 def arrange_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
@@ -97,8 +98,24 @@ def _arrange(lake: Lake, name: str) -> None:
         for attempt in retry_commits():
             with attempt:
                 DeltaTable(lake.path(name)).optimize.z_order(
-                    [ARRANGED_BY[name]], writer_properties=_WRITER, max_spill_size=SPILL_BYTES
+                    [ARRANGED_BY[name]],
+                    writer_properties=_writer(ARRANGED_BY[name]),
+                    max_spill_size=SPILL_BYTES,
                 )
+
+
+def _writer(column: str) -> WriterProperties:
+    """Small row groups, each with a filter of what the column holds.
+
+    The readers' ranges know eight bytes of a text, and all ids of accounts begin with the same
+    twelve; the order itself goes by sixteen.
+    """
+    return WriterProperties(
+        compression="ZSTD",
+        compression_level=3,
+        max_row_group_size=GROUP_ROWS,
+        column_properties={column: ColumnProperties(bloom_filter_properties=_FILTER)},
+    )
 
 
 def _mark(lake: Lake, name: str, marks: dict[str, str]) -> None:

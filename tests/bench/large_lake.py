@@ -7,6 +7,7 @@ one, each read a capture of its own, in the order of time; compacted and arrange
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from hashlib import md5
 
 import duckdb
 import pyarrow as pa
@@ -25,7 +26,7 @@ TABLES = ("raw.captures", "raw.capture_items", "raw.videos", "raw.accounts")
 _WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
 _MUSIC = "(7100000000000000000 + entity * 317003)::varchar"
-_SEC_UID = "'MS4wLjABAAAA' || lpad(entity::varchar, 40, 'a')"
+_SEC_UID = "'MS4wLjABAAAA' || md5('user' || entity) || 'AbCdEfGhIjk'"
 _AWEME = "(7300000000000000000 + (work * 7919) % 900000000000 * 1000003)::varchar"
 _LISTS = f"""
     select
@@ -133,7 +134,7 @@ class LargeLake:
 
     def sec_uid(self, entity: int) -> str:
         """An account, by its number."""
-        return f"MS4wLjABAAAA{str(entity).rjust(40, 'a')}"
+        return f"MS4wLjABAAAA{md5(f'user{entity}'.encode()).hexdigest()}AbCdEfGhIjk"
 
 
 def write_large_lake(lake: Lake, size: LargeLake, *, now: datetime | None = None) -> None:

@@ -12,13 +12,15 @@ import statistics
 import tempfile
 import time
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
+import psutil
 from rich.console import Console
 
 from api.cli.processes import Household, Program, find_port, sametrack
-from tests.bench.large_lake import LargeLake, write_chart, write_large_lake
+from tests.bench.large_lake import PAGE, LargeLake, write_chart, write_large_lake
 from tests.stage import wait_for
 from warehouse.home import open_home
 from warehouse.lake import open_lake
@@ -30,8 +32,8 @@ MUSIC = f"{APP}/fetch_music_video_list"
 POSTS = f"{APP}/fetch_user_post_videos"
 CHART = "/api/v1/music/chartsrc/top500/history"
 OBSERVATIONS = 5_000_000
-REQUESTS = 120
-WARM_UP = 20
+REQUESTS = 100
+WARM_UP = 10
 SEED = 7
 
 
@@ -48,18 +50,29 @@ def measure_reads(root: Path, *, observations: int = OBSERVATIONS) -> list[Figur
     draw = random.Random(SEED)
     entities = draw.sample(range(size.entities), REQUESTS + WARM_UP)
     with Household(grace_s=5.0) as household, closing(_serving(household, root)) as api:
+        server = psutil.Process(household.children[0].process.pid)
         music = _times(
-            api, MUSIC, [{"music_id": size.music_id(one), "count": "20"} for one in entities]
+            api,
+            server,
+            MUSIC,
+            [{"music_id": size.music_id(one), "count": "20"} for one in entities],
         )
-        posts = _times(api, POSTS, [{"sec_user_id": size.sec_uid(one)} for one in entities])
-        chart = _times(api, CHART, [_year(draw) for _ in range(REQUESTS // 4)])
-    label = f"{observations:,} observations"
+        posts = _times(api, server, POSTS, [{"sec_user_id": size.sec_uid(one)} for one in entities])
+        chart = _times(api, server, CHART, [_year(draw) for _ in range(len(entities))])
     return [
-        (f"a lake of {label}, written, compacted, arranged", f"{spent:.0f} s", ""),
-        ("uncached page of 20 of a music id, median / p95", _spread(music), "p95 60 ms"),
-        ("uncached page of 20 posts, median / p95", _spread(posts), "p95 60 ms"),
-        ("uncached year of the chart, median / p95", _spread(chart), "100 ms"),
+        (f"a lake of {observations:,} observations, written, arranged", f"{spent:.0f} s", ""),
+        *_figures("uncached page of 20 of a music id", music, "p95 60 ms"),
+        *_figures("uncached page of 20 posts", posts, "p95 60 ms"),
+        *_figures("uncached year of the chart", chart, "100 ms"),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds by the clock, each, and of the server's processor, on average."""
+
+    by_clock: list[float]
+    by_processor: float
 
 
 def _serving(household: Household, root: Path) -> httpx2.Client:
@@ -91,16 +104,26 @@ def _serving(household: Household, root: Path) -> httpx2.Client:
     return client
 
 
-def _times(api: httpx2.Client, path: str, queries: list[dict[str, str]]) -> list[float]:
-    times = []
-    for query in queries:
+def _times(
+    api: httpx2.Client, server: psutil.Process, path: str, queries: list[dict[str, str]]
+) -> Times:
+    times, used = [], 0.0
+    for place, query in enumerate(queries):
+        if place == WARM_UP:
+            used = _processor_s(server)
         began = time.perf_counter()
         answer = api.get(path, params=query)
         times.append(time.perf_counter() - began)
         assert answer.status_code == 200, answer.text
         data = answer.json()["data"]
-        assert len(data.get("aweme_list") or data["snapshots"]) >= 20
-    return times[WARM_UP:]
+        assert len(data.get("aweme_list") or data["snapshots"]) >= PAGE
+    measured = times[WARM_UP:]
+    return Times(measured, (_processor_s(server) - used) / len(measured))
+
+
+def _processor_s(process: psutil.Process) -> float:
+    spent = process.cpu_times()
+    return float(spent.user + spent.system)
 
 
 def _year(draw: random.Random) -> dict[str, str]:
@@ -112,10 +135,15 @@ def _year(draw: random.Random) -> dict[str, str]:
     }
 
 
-def _spread(seconds: list[float]) -> str:
-    ordered = sorted(seconds)
+def _figures(what: str, times: Times, aim: str) -> list[Figure]:
+    """The clock's figure is what a reader waits; the processor's is also true on a busy machine."""
+    ordered = sorted(times.by_clock)
     p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
-    return f"{statistics.median(ordered) * 1000:.1f} / {p95 * 1000:.1f} ms"
+    clock = f"{statistics.median(ordered) * 1000:.1f} / {p95 * 1000:.1f} ms"
+    return [
+        (f"{what}, median / p95", clock, aim),
+        ("  processor time of the service, each", f"{times.by_processor * 1000:.1f} ms", ""),
+    ]
 
 
 def main() -> None:
