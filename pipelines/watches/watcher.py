@@ -163,6 +163,7 @@ class Watcher:
             )
         if is_ours:  # told after it has ended: rather never than twice
             self._tell(run_id, digest)
+            self.control.drop_older_observations(run.watchlist, run_id)
             self.control.delete_old_runs(self._clock() - self._retention)
         return self.control.watch_run(run_id)
 

@@ -154,7 +154,7 @@ class WatchRunRows:
                 WATCH_LOOKS.c.watchlist == name,
                 WATCH_LOOKS.c.kind == kind,
                 WATCH_LOOKS.c.subject == subject,
-                WATCH_LOOKS.c.status == "completed",
+                WATCH_LOOKS.c.observation.is_not(None),
                 WATCH_LOOKS.c.run_id != before_run,
             )
             .order_by(WATCH_LOOKS.c.ended_at.desc())
@@ -163,6 +163,25 @@ class WatchRunRows:
         with self._database.reading() as connection:
             found = connection.execute(query).scalar()
         return None if found is None else dict(orjson.loads(found))
+
+    def drop_older_observations(self, name: str, run_id: str) -> None:
+        """Keep of each subject that this run saw what it saw alone: the next is compared with
+        that, what was observed before is in the lake, and what changed is in the digests.
+        """
+        newer = WATCH_LOOKS.alias("newer")
+        seen_again = (
+            select(newer.c.position)
+            .where(
+                newer.c.run_id == run_id,
+                newer.c.observation.is_not(None),
+                newer.c.kind == WATCH_LOOKS.c.kind,
+                newer.c.subject == WATCH_LOOKS.c.subject,
+            )
+            .exists()
+        )
+        older = (WATCH_LOOKS.c.watchlist == name) & (WATCH_LOOKS.c.run_id != run_id) & seen_again
+        with self._database.writing() as connection:
+            connection.execute(update(WATCH_LOOKS).where(older).values(observation=None))
 
     def delete_old_runs(self, before: datetime) -> int:
         """Forget runs that ended before; how many. The newest of each watchlist stays, so that

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.watching import OVERLAP, Due, Entry, Plan
+from pipelines.domain.watching import OVERLAP, Due, Entry, LookStatus, Plan
 from tests.integration.warehouse.test_control_processes import run_together
 from warehouse.control import ControlStore, open_control
 
@@ -147,6 +147,27 @@ def test_what_was_seen_last_is_found_again_though_old_runs_are_forgotten(
     assert [run.run_id for run in control.watch_runs(PLAN.name, limit=9)] == run_ids[2:]
     last = control.last_observation(PLAN.name, "track", "1", before_run="next")
     assert last == {"hour": 2}
+
+
+def test_of_each_subject_only_what_was_seen_last_is_kept(
+    control: ControlStore, clock: Clock
+) -> None:
+    control.create_watchlist(PLAN, "0 * * * *")
+    run_ids = []
+    for hour, subjects in enumerate((("1", "a"), ("1", None))):
+        clock.now += HOUR
+        run_id = control.request_run(PLAN.name, origin="cli")
+        assert run_id is not None
+        run_ids.append(run_id)
+        for look, subject in zip(control.looks(run_id), subjects, strict=True):
+            seen = None if subject is None else {"hour": hour}
+            status: LookStatus = "failed" if subject is None else "completed"
+            control.save_look(replace(look, status=status, subject=subject, observation=seen))
+        control.hold_run(run_id, "one", ttl_s=60)
+        control.end_run(run_id, "one", status="completed", outcome="done", digest=None)
+        control.drop_older_observations(PLAN.name, run_id)
+    found = [[look.observation for look in control.looks(run_id)] for run_id in run_ids]
+    assert found == [[None, {"hour": 0}], [{"hour": 1}, None]]
 
 
 def test_processes_that_look_at_the_same_time_make_one_run_of_each_due_time(

@@ -89,6 +89,8 @@ def test_every_due_time_of_a_week_is_scanned_once_and_digests_name_what_changed(
     assert due == [MONDAY + 6 * HOUR * number for number in range(1, 29)]
     assert {run.status for run in runs} == {"completed"}
     assert len(week.desk.asked) == len(set(week.desk.asked)) == 28 * 5
+    kept = [look for run in runs for look in week.control.looks(run.run_id) if look.observation]
+    assert {look.run_id for look in kept} == {runs[0].run_id}
     scanned = Counter(job.input for job in week.control.jobs(limit=999))
     assert scanned == dict.fromkeys(TRACKS, 28)
 
