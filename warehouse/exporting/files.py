@@ -26,6 +26,7 @@ MEDIA_TYPES: Mapping[str, str] = {
 BYTE_ORDER_MARK = "\ufeff"
 MAX_SHEET_ROWS = 1_048_575  # what a sheet holds below its heading
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBERS = frozenset({int, float, bool})
 _CELL_CHARS = 32_767  # the longest text that a cell holds
 _SHEET_NAME_CHARS = 31
 _WIDE = 60
@@ -187,6 +188,8 @@ def _width(column: Column, values: Sequence[object]) -> int:
 
 
 def _cell(value: object) -> object:
+    if value is None or type(value) in _NUMBERS:
+        return value  # most cells, and nothing to look at
     shown = _plain(value)
     if isinstance(shown, str):
         return f"'{shown}" if shown.startswith(_FORMULA) else shown
@@ -195,13 +198,15 @@ def _cell(value: object) -> object:
 
 def _plain(value: object) -> object:
     """What a cell holds: text, number, mark or nothing."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, datetime):
         return _moment(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple | dict):
         return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+    return value if value is None or isinstance(value, int | float) else str(value)
 
 
 def _moment(value: datetime) -> str:

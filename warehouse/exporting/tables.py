@@ -48,8 +48,7 @@ def columns_of(schema: pa.Schema) -> tuple[Column, ...]:
 def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     """Rows of plain values, batch by batch."""
     for batch in batches:
-        columns = [[_plain(value) for value in column.to_pylist()] for column in batch.columns]
-        yield from zip(*columns, strict=True)
+        yield from zip(*(_values(column) for column in batch.columns), strict=True)
 
 
 def _kind(type_: pa.DataType) -> Kind:
@@ -72,6 +71,13 @@ _KINDS: tuple[tuple[Any, Kind], ...] = (
 
 def _is_text(type_: pa.DataType) -> bool:
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+
+
+def _values(column: Any) -> list[Any]:
+    """Looking at each value costs more than making it, so only where its type may need it."""
+    values: list[Any] = column.to_pylist()
+    is_plain = not (pa.types.is_decimal(column.type) or pa.types.is_binary(column.type))
+    return values if is_plain else [_plain(value) for value in values]
 
 
 def _plain(value: Any) -> Any:
