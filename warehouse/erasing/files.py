@@ -13,7 +13,7 @@ from warehouse.home import Home
 
 MADE_AGAIN = ("published",)
 """Folders of files that nobody can search, as they are packed; they are made again."""
-WRITTEN = ("reports", "digests", "erasures")
+WRITTEN = ("reports", "digests")
 """Folders of files for people: one goes when it names the account or cannot be searched."""
 _UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})
 
