@@ -205,6 +205,8 @@ def _example(path: str, described: Document, parameters: list[Document]) -> Docu
         one["name"]: one["example"] for one in described.get("parameters", []) if "example" in one
     }
     body = described.get("requestBody", {}).get("content", {}).get("application/json", {})
+    if "requestBody" in described and "example" not in body:
+        return None
     needed = [one for one in parameters if one["required"] and one["in"] != "body"]
     if any(one["name"] not in shown for one in needed):
         return None

@@ -6,7 +6,7 @@ The twin of this module without `async` is written by `make docs`.
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from typing import Any, Unpack
+from typing import Unpack
 
 from . import asking
 from .answering import FINAL, POLL_S, Answer, ended
@@ -27,6 +27,7 @@ from .shapes import (
     UserMetricsData,
     UserPostsData,
     UserProfileData,
+    Video,
     VideosData,
 )
 
@@ -196,7 +197,7 @@ class AsyncClient(AsyncSender):
 
     def each_user_post(
         self, sec_user_id: str, *, count: int = 20, sort_type: int = 0
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncIterator[Video]:
         """Every work of an account that can be paged to, page by page."""
         return self._pages(
             lambda cursor: asking.user_posts(sec_user_id, cursor, count, sort_type), "max_cursor"
@@ -204,7 +205,7 @@ class AsyncClient(AsyncSender):
 
     def each_music_video(
         self, music_id: str, *, count: int = 20, refresh: bool = False
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncIterator[Video]:
         """Every observed work under a music id; all pages show the moment of the first."""
         return self._pages(
             lambda cursor: asking.music_videos(music_id, cursor, count, refresh and not cursor),
@@ -213,7 +214,7 @@ class AsyncClient(AsyncSender):
 
     def each_hashtag_video(
         self, ch_id: str, *, count: int = 15, sort_type: int = 0, refresh: bool = False
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncIterator[Video]:
         """Every observed work of a hashtag; all pages show the moment of the first."""
         return self._pages(
             lambda cursor: asking.hashtag_videos(

@@ -15,7 +15,7 @@ from .connection import EVENTS_SILENCE_S, Connection
 from .events import EventLines
 from .faults import ServiceError
 from .paging import next_cursor
-from .shapes import JobData
+from .shapes import JobData, Video
 
 
 class Sender:
@@ -80,7 +80,7 @@ class Sender:
         )
         return to_answer(ask, response)
 
-    def _pages(self, ask_at: Callable[[int], Ask[Any]], name: str) -> Iterator[Any]:
+    def _pages(self, ask_at: Callable[[int], Ask[Any]], name: str) -> Iterator[Video]:
         """The works of every page; the cursor of a page is its field `name`."""
         cursor: int | None = 0
         while cursor is not None:

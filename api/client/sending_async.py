@@ -15,7 +15,7 @@ from .connection import EVENTS_SILENCE_S, Connection
 from .events import EventLines
 from .faults import ServiceError
 from .paging import next_cursor
-from .shapes import JobData
+from .shapes import JobData, Video
 
 
 class AsyncSender:
@@ -80,7 +80,7 @@ class AsyncSender:
         )
         return to_answer(ask, response)
 
-    async def _pages(self, ask_at: Callable[[int], Ask[Any]], name: str) -> AsyncIterator[Any]:
+    async def _pages(self, ask_at: Callable[[int], Ask[Any]], name: str) -> AsyncIterator[Video]:
         """The works of every page; the cursor of a page is its field `name`."""
         cursor: int | None = 0
         while cursor is not None:
