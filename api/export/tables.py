@@ -51,8 +51,7 @@ def build_table(name: TableName, data: Document) -> Table:
 
 def _is_demo(data: Document, root: Document) -> bool:
     """Every export says so, even where only the table is taken along."""
-    said = data.get("is_demo_data", root.get("is_demo_data"))
-    return bool(said) or root.get("data_provider") == "mock"
+    return bool(data.get("is_demo_data", root.get("is_demo_data")))
 
 
 def _value(row: Document, place: Place) -> Any:
