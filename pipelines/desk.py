@@ -310,7 +310,8 @@ class ScanDesk:
         lost_after = timedelta(seconds=self.world.worker_lost_after_s)
         if job.status != "running" or silent_for < lost_after:
             return job
-        status, error = lost_ending(job, WORKER_GONE)
+        has_result = self._results.of(job.job_id) is not None
+        status, error = lost_ending(job, WORKER_GONE, has_result=has_result)
         self._control.finish(job.job_id, status, error=error, expires_at=self._kept_until())
         return self._control.job(job.job_id) or job
 

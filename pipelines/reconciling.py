@@ -7,7 +7,14 @@ from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, get_args
 
-from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
+from dagster import (
+    DagsterEvent,
+    DagsterEventType,
+    DagsterInstance,
+    DagsterRun,
+    DagsterRunStatus,
+    RunsFilter,
+)
 from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 
 from pipelines.domain.jobs import FINAL, Job, Origin
@@ -58,10 +65,22 @@ def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None
         return
     if job is not None and job.status == "cancelled":
         instance.report_run_canceled(run, message="The job was cancelled")
-        return
-    error = (job.error if job is not None else None) or {}
-    why = error.get("detail") or "Nobody executes this run any more"
-    instance.report_run_failed(run, message=str(why))
+    elif job is not None and job.status == "completed":
+        _report_success(instance, run)
+    else:
+        error = (job.error if job is not None else None) or {}
+        why = error.get("detail") or "Nobody executes this run any more"
+        instance.report_run_failed(run, message=str(why))
+
+
+def _report_success(instance: DagsterInstance, run: DagsterRun) -> None:
+    """Its result was there, but its process was killed before the run could say so."""
+    done = DagsterEvent(
+        event_type_value=DagsterEventType.RUN_SUCCESS.value,
+        job_name=run.job_name,
+        message="The result was complete",
+    )
+    instance.report_dagster_event(done, run_id=run.run_id)
 
 
 def is_finished(instance: DagsterInstance, job_id: str) -> bool:

@@ -211,12 +211,11 @@ class Worker:
         job = self.control.job(job_id)
         if job is None:
             return
-        status, error = lost_ending(job, why)
-        kept = timedelta(days=self.settings.job_retention_days)
-        until = self.utc() + kept
+        run = self.instance.get_run_by_id(job_id)
+        status, error = lost_ending(job, why, has_result=run is not None and run.is_success)
+        until = self.utc() + timedelta(days=self.settings.job_retention_days)
         if not self.control.finish(job_id, status, error=error, expires_at=until):
             return
-        run = self.instance.get_run_by_id(job_id)
         if run is not None:
             end_run(self.instance, run, self.control.job(job_id))
 

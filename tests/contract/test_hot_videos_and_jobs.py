@@ -168,6 +168,17 @@ def test_a_job_whose_worker_is_silent_ends_with_the_reason_when_it_is_looked_at(
     assert data["expires_at"] is not None
 
 
+def test_a_job_whose_worker_is_silent_is_completed_when_its_result_is_there(
+    service: Any, client: TestClient
+) -> None:
+    result = service.results[service.stored().job_id]
+    job_id = ask(client, refresh=True).json()["data"]["job_id"]
+    service.control.claim("worker")
+    service.results[job_id] = result
+    service.now += timedelta(seconds=21)
+    assert client.get(f"{JOBS}/{job_id}").json()["data"]["status"] == "completed"
+
+
 def test_a_completed_job_whose_result_is_lost_says_so(service: Any, client: TestClient) -> None:
     job = service.stored()
     service.results.clear()

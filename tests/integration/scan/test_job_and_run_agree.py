@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from dagster import DagsterInstance, DagsterRunStatus
 from pipelines.attempts import ScanEnd
 from pipelines.domain.jobs import Job, JobStatus
 from pipelines.launching import ORIGIN_TAG
+from pipelines.reconciling import end_run
 from pipelines.runs import open_instance
 from pipelines.settings import Settings
 from pipelines.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S, Worker
@@ -122,7 +123,7 @@ def test_a_run_of_something_else_is_terminated_as_ever(house: Any) -> None:
     [
         ("failed", DagsterRunStatus.FAILURE),
         ("cancelled", DagsterRunStatus.CANCELED),
-        ("completed", DagsterRunStatus.FAILURE),
+        ("completed", DagsterRunStatus.SUCCESS),
     ],
 )
 def test_a_job_ended_by_somebody_else_takes_its_run_along(
@@ -177,6 +178,23 @@ def test_a_scan_whose_run_has_failed_does_not_stay_running(house: Any) -> None:
     house.pass_by(1)
     assert house.status(job_id) == "failed"
     assert house.job(job_id).error["type"] == "worker_unavailable"
+
+
+def test_a_job_whose_process_was_killed_after_its_run_had_succeeded_is_completed(
+    house: Any,
+) -> None:
+    job_id = house.running()
+    end_run(house.instance, house.instance.get_run_by_id(job_id), a_completed(house.job(job_id)))
+    house.runs.endings[job_id].is_gone = True
+    house.pass_by(1)
+    assert (house.status(job_id), house.run_status(job_id)) == (
+        "completed",
+        DagsterRunStatus.SUCCESS,
+    )
+
+
+def a_completed(job: Job) -> Job:
+    return replace(job, status="completed")
 
 
 def test_a_job_that_waits_for_its_twin_holds_no_place_and_comes_first(house: Any) -> None:
