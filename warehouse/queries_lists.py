@@ -21,9 +21,7 @@ from pipelines.domain.unions import (
 )
 from warehouse.engine import Engine
 from warehouse.rows import video_from_row
-
-FEW = 200
-"""So many ids are written into a query; with more, planning it costs more than it saves."""
+from warehouse.written_rows import only_written, with_ids
 
 Row = dict[str, Any]
 
@@ -36,21 +34,24 @@ _CAPTURES = f"""
     from raw.captures where {_OF_LIST}
 """  # noqa: S608  # a word of this module
 _MEMBERS = f"""
+    with items as materialized (
+        select aweme_id, sequence, position from raw.capture_items
+        where {_OF_LIST} and sequence in (select unnest($sequences::bigint[]))
+    ),
+    contents as (
+        select list(aweme_id order by position) as content from items
+        where sequence in (select unnest($screens::bigint[]))
+        group by sequence
+    )
     select
         aweme_id,
         min(position) filter (sequence = $screen) as first_position,
-        max(sequence * 1048576 - position) as recency
-    from raw.capture_items
-    where {_OF_LIST} and sequence in (select unnest($sequences::bigint[]))
+        max(sequence * 1048576 - position) as recency,
+        (select struct_pack(shown := count(*), contents := count(distinct content)) from contents)
+            as screens
+    from items
     group by aweme_id
-"""  # noqa: S608  # as above
-_CONTENTS = f"""
-    select count(distinct content) as contents, count(*) as screens from (
-        select list(aweme_id order by position) as content from raw.capture_items
-        where {_OF_LIST} and sequence in (select unnest($sequences::bigint[]))
-        group by sequence
-    )
-"""  # noqa: S608  # as above
+"""  # noqa: S608  # a word of this module
 _KNOWN = """
     select
         aweme_id,
@@ -66,7 +67,6 @@ _OBSERVED = """
     order by
         statistics_complete desc, digg_count is not null desc, observed_at desc, committed_at desc
 """
-_WRITTEN = "select capture_id from raw.captures where capture_id in ({ids})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,10 +128,7 @@ def read_union_page(
     if observed is None:
         return None
     screen = observed.latest_screen
-    sequences = [page.sequence for page in observed.pages]
-    number = screen.sequence if screen else None
-    rows = _rows(engine, _MEMBERS, **asked, sequences=sequences, screen=number)
-    members = [Member(**row) for row in rows]
+    members, contents = _read_members(engine, observed, asked, on=screen)
     ids = in_order(members, order, known=_known(engine, members, observed.as_of, order))
     return UnionPage(
         sequence=observed.as_of.sequence,
@@ -139,7 +136,7 @@ def read_union_page(
         union_count=len(members),
         first_screen_count=sum(member.first_position is not None for member in members),
         snapshot_count=len(observed.screens),
-        distinct_snapshot_count=_count_contents(engine, observed, asked),
+        distinct_snapshot_count=contents,
         first_observed_at=min((page.observed_at for page in observed.screens), default=None),
         last_observed_at=screen.observed_at if screen else None,
         platform_has_more=screen.has_more if screen else None,
@@ -180,8 +177,7 @@ def read_captured_page(
     capture = Captured(
         **{name: page[name] for name in Captured.__slots__} | {"cursor_in": page["began"]}
     )
-    rows = _rows(engine, _MEMBERS, **asked, sequences=[number], screen=number)
-    members = [Member(**row) for row in rows]
+    members, _ = _read_members(engine, Observed((capture,)), asked, on=capture)
     return CapturedPage(
         sequence=number,
         aweme_ids=tuple(in_order(members, order, known=_known(engine, members, capture, order))),
@@ -199,31 +195,14 @@ def read_listed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Listed]:
     """
     if not aweme_ids:
         return {}
-    sql, params = _with_ids(_OBSERVED, aweme_ids)
+    sql, params = with_ids(_OBSERVED, aweme_ids)
     best: dict[str, Row] = {}
     first: dict[str, datetime] = {}
-    for row in _written(engine, _rows(engine, sql, **params)):
+    for row in only_written(engine, "raw.videos", _rows(engine, sql, **params)):
         best.setdefault(row["aweme_id"], row)  # the rows come best first
         known = first.setdefault(row["aweme_id"], row["observed_at"])
         first[row["aweme_id"]] = min(known, row["observed_at"])
     return {name: Listed(video_from_row(row), first[name]) for name, row in best.items()}
-
-
-def _written(engine: Engine, rows: Sequence[Row]) -> list[Row]:
-    """Rows whose capture is written: known of older ones, looked up for the others. Within one
-    query the captures would be read through even where there is none to look up.
-    """
-    bound = engine.whole_before("raw.videos")
-    young = {
-        row["capture_id"]
-        for row in rows
-        if row["capture_id"] is not None and (bound is None or row["committed_at"] >= bound)
-    }
-    if not young:
-        return list(rows)
-    sql, params = _with_ids(_WRITTEN, sorted(young))
-    lost = young - {row["capture_id"] for row in _rows(engine, sql, **params)}
-    return [row for row in rows if row["capture_id"] not in lost]
 
 
 def _known(
@@ -232,30 +211,26 @@ def _known(
     """What was known of the members when the capture was made; it is written last of its batch."""
     if order == "public" or not members:
         return {}
-    sql, params = _with_ids(_KNOWN, [member.aweme_id for member in members])
+    sql, params = with_ids(_KNOWN, [member.aweme_id for member in members])
     rows = _rows(engine, sql, **params, until=as_of.committed_at)
     return {row["aweme_id"]: Known(row["likes"], row["created"]) for row in rows}
 
 
-def _count_contents(engine: Engine, observed: Observed, asked: dict[str, Any]) -> int:
-    """How many first screens differ; those without works are all alike."""
-    sequences = [page.sequence for page in observed.screens]
-    if not sequences:
-        return 0
-    found = _rows(engine, _CONTENTS, **asked, sequences=sequences)[0]
-    return int(found["contents"]) + int(found["screens"] < len(sequences))
-
-
-def _with_ids(sql: str, ids: Sequence[str]) -> tuple[str, dict[str, object]]:
-    """The query with a parameter for each id, as long as they are few.
-
-    As values, and not as a list that is joined, they are compared while a file is read: what does
-    not match is not decoded, which over five million rows is most of the work.
-    """
-    if len(ids) > FEW:
-        return sql.format(ids="select unnest($ids::varchar[])"), {"ids": list(ids)}
-    params: dict[str, object] = {f"id{place}": value for place, value in enumerate(ids)}
-    return sql.format(ids=", ".join(f"${name}" for name in params)), params
+def _read_members(
+    engine: Engine, observed: Observed, asked: dict[str, Any], *, on: Captured | None
+) -> tuple[list[Member], int]:
+    """The works of some captures, with their places `on` one; how many first screens differ."""
+    screens = [page.sequence for page in observed.screens]
+    rows = _rows(
+        engine, _MEMBERS, **asked,
+        sequences=[page.sequence for page in observed.pages],
+        screens=screens,
+        screen=on.sequence if on else None,
+    )  # fmt: skip
+    counted = rows[0]["screens"] if rows else {"shown": 0, "contents": 0}
+    without_works = int(counted["shown"] < len(screens))  # they are all alike
+    members = [Member(**{name: row[name] for name in Member.__slots__}) for row in rows]
+    return members, counted["contents"] + without_works
 
 
 def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from pipelines.domain.records import Account
 from warehouse.engine import Engine
 from warehouse.rows import account_from_row
+from warehouse.written_rows import only_written
 
 Row = dict[str, Any]
 
@@ -17,10 +18,10 @@ Row = dict[str, Any]
 def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
     """The newest observation of an account, and the source that it was read from."""
     sql = """
-        select * from seen.accounts where sec_uid = $sec_uid
-        order by observed_at desc, committed_at desc limit 1
+        select * from raw.accounts where sec_uid = $sec_uid
+        order by observed_at desc, committed_at desc
     """
-    found = _rows(engine, sql, sec_uid=sec_uid)
+    found = only_written(engine, "raw.accounts", _rows(engine, sql, sec_uid=sec_uid))
     return (account_from_row(found[0]), found[0]["data_provider"]) if found else None
 
 

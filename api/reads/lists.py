@@ -4,6 +4,7 @@ Here: when a new first screen is read, which page is shown. The order of a union
 `warehouse.queries_lists`, what a cursor means in `domain.cursors`.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,6 +29,11 @@ type Shown = Callable[[Video], Video]
 """How a work of a list is completed by what the list itself says."""
 
 
+async def as_it_is() -> Shown:
+    """There is nothing to complete a work by."""
+    return lambda video: video
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """A first screen as read just now. `is_stand_in`: demo data in its place, which is not kept."""
@@ -47,7 +53,7 @@ class Listing:
         read_first_screen: Reads a new one; raises when there is no such entity.
         refuse_unknown: Raises when the platform said not long ago that there is none.
         more: Fields that only this operation has.
-        complete: Completes a work by what the list itself says of it.
+        completion: Finds out what a work is completed by; the works are read meanwhile.
     """
 
     surfaces: tuple[str, ...]
@@ -56,7 +62,7 @@ class Listing:
     read_first_screen: Callable[[], Awaitable[Seen]]
     refuse_unknown: Callable[[], Awaitable[None]]
     more: Document = field(default_factory=dict)
-    complete: Shown = lambda video: video
+    completion: Callable[[], Awaitable[Shown]] = as_it_is
 
     @property
     def entities(self) -> tuple[tuple[str, str], ...]:
@@ -117,9 +123,13 @@ async def read_page(
     )
 
 
-async def to_works(sources: Sources, aweme_ids: Sequence[str], complete: Shown) -> list[Document]:
+async def to_works(sources: Sources, listing: Listing, aweme_ids: Sequence[str]) -> list[Document]:
     """The records of a page, as best known, in its order."""
-    listed = await run_sync(read_listed, sources.engine, aweme_ids) if aweme_ids else {}
+    if not aweme_ids:
+        return []
+    listed, complete = await asyncio.gather(
+        run_sync(read_listed, sources.engine, aweme_ids), listing.completion()
+    )
     return [
         to_video_document(complete(found.video), first_observed_at=found.first_observed_at)
         for found in (listed[name] for name in aweme_ids if name in listed)
@@ -162,7 +172,7 @@ def no_such_cursor(name: str) -> InvalidParameterError:
 async def _to_answer(
     sources: Sources, listing: Listing, page: UnionPage, place: Place, wanted: Wanted
 ) -> Answer:
-    works = await to_works(sources, page.aweme_ids, listing.complete)
+    works = await to_works(sources, listing, page.aweme_ids)
     shown = len(page.aweme_ids)
     document = to_list_document(
         works,

@@ -14,6 +14,7 @@ from api.reads.deadline import Deadline
 from api.reads.lists import (
     Listing,
     Seen,
+    Shown,
     Wanted,
     no_such_cursor,
     read_list,
@@ -64,7 +65,7 @@ async def read_posts(
         InvalidParameterError: The cursor is of no capture.
         UpstreamError: By name, what the platform answered instead of posts.
     """
-    listing = await _listing(sources, wanted.sec_user_id, now=now)
+    listing = _listing(sources, wanted.sec_user_id, now=now)
     page = Wanted(
         cursor=wanted.max_cursor,
         count=wanted.count,
@@ -152,7 +153,7 @@ async def _to_answer(
     # asked again with a cursor that does not move, the platform would only repeat itself
     goes_on = bool(page.has_more and page.aweme_ids) and following != page.cursor_in
     document = to_list_document(
-        await to_works(sources, ids, listing.complete),
+        await to_works(sources, listing, ids),
         next_cursor={CURSOR: place.after(len(ids), as_of=page.sequence) if is_cut else following},
         has_more=is_cut or goes_on,
         platform_has_more=page.has_more,
@@ -180,11 +181,11 @@ def _stand_in(listing: Listing, walk: Walk, wanted: Wanted) -> Answer:
     return Answer(answer.document | more, is_kept=False)
 
 
-async def _listing(sources: Sources, sec_user_id: str, *, now: datetime) -> Listing:
-    known = await run_sync(read_profile, sources.engine, sec_user_id)
-    account = (
-        known[0] if known else Account(sec_uid=sec_user_id, surface="user_posts", observed_at=now)
-    )
+def _listing(sources: Sources, sec_user_id: str, *, now: datetime) -> Listing:
+    async def completion() -> Shown:
+        known = await run_sync(read_profile, sources.engine, sec_user_id)
+        nobody = Account(sec_uid=sec_user_id, surface="user_posts", observed_at=now)
+        return partial(with_author, account=known[0] if known else nobody)
 
     async def read() -> Seen:
         async with sources.users() as captures:
@@ -202,7 +203,7 @@ async def _listing(sources: Sources, sec_user_id: str, *, now: datetime) -> List
         read_first_screen=read,
         refuse_unknown=partial(refuse_unknown, sources, sec_user_id, now=now),
         more={"local_cursor_mode": sources.settings.local_cursor_mode},
-        complete=partial(with_author, account=account),
+        completion=completion,
     )
 
 
