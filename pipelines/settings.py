@@ -25,7 +25,7 @@ class Settings(BaseSettings):
         False, description="answer with demo data where the public source says no"
     )
     mock_seed: int = Field(7, ge=0, description="which demo world `mock` invents")
-    mock_size: float = Field(0.3, ge=0.05, le=40, description="its size; 1 has 5,000 videos")
+    mock_size: float = Field(0.3, ge=0.1, le=40, description="its size; 1 has 5,000 videos")
     users_file: Path | None = Field(None, description="JSON file of the accounts of `file`")
     videos_file: Path | None = Field(None, description="JSON file of the videos of `file`")
     vidplat_cookie: SecretStr | None = Field(None, description="own cookie, `vidplat-web` alone")

@@ -35,7 +35,7 @@ def worker() -> None:
 def sandbox(
     *,
     seed: Annotated[int, typer.Option(help="Which world.")] = 7,
-    size: Annotated[float, typer.Option(min=0.05, help="How large; 1 has 5,000 videos.")] = 1.0,
+    size: Annotated[float, typer.Option(min=0.1, help="How large; 1 has 5,000 videos.")] = 1.0,
     port: _Port = None,
     cache: Annotated[Path | None, typer.Option(help="Folder of rendered sounds.")] = None,
     latency_ms: Annotated[int, typer.Option(min=0, max=60_000, help="Delay of every answer.")] = 0,
