@@ -17,7 +17,10 @@ BASE = "localhost:8780"
 
 
 _UPSTREAM = {name for name in UPSTREAM if ANSWERS[name].status == ANSWERS["upstream_empty"].status}
-_EVERYWHERE = {"401", "403", "421", "429", "500"}
+_ANYWHERE = (
+    "unauthorized", "cross_site_request", "host_not_allowed", "local_rate_limit", "internal_error",
+)  # fmt: skip
+_EVERYWHERE = {str(ANSWERS[name].status) for name in _ANYWHERE}
 
 
 def render_english(document: dict[str, Any]) -> str:
