@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -104,6 +105,7 @@ class Worker:
     running: dict[str, Ending] = field(default_factory=dict)
     waiting: dict[str, str] = field(default_factory=dict)
     _asked_at: dict[str, float] = field(default_factory=dict)
+    _begun_anew: set[str] = field(default_factory=set)
     _rhythms: dict[str, Rhythm] = field(default_factory=dict)
 
     def step(self) -> None:
@@ -148,13 +150,26 @@ class Worker:
             self._asked_at.pop(job_id, None)
             try:
                 end = ending.result()
+            except BrokenProcessPool as fault:
+                self._begin_anew(job_id, fault)
             except BaseException as fault:  # noqa: BLE001  # also a cancelled future's
                 log.error("scan process ended", job_id=job_id, fault=repr(fault))  # noqa: TRY400
                 self._fail(job_id, _why(fault))
             else:
                 self._note_end(job_id, end)
 
+    def _begin_anew(self, job_id: str, fault: BrokenProcessPool) -> None:
+        """The process that was to take it was gone before it began: once more, in a new one."""
+        log.error("scan process was gone", job_id=job_id, fault=repr(fault))
+        if job_id in self._begun_anew:
+            self._begun_anew.remove(job_id)
+            self._fail(job_id, _why(fault))
+        else:
+            self._begun_anew.add(job_id)
+            self._launch(job_id)
+
     def _note_end(self, job_id: str, end: ScanEnd) -> None:
+        self._begun_anew.discard(job_id)
         if end.waits_for is not None:
             self.waiting[job_id] = end.waits_for
         else:

@@ -25,13 +25,14 @@ class FakeEnding:
     end: ScanEnd | None = None
     is_gone: bool = False
     begun: bool = True
+    fault: Exception = field(default_factory=lambda: RuntimeError("the process is gone"))
 
     def done(self) -> bool:
         return self.end is not None or self.is_gone
 
     def result(self) -> ScanEnd:
         if self.end is None:
-            raise RuntimeError("the process is gone")
+            raise self.fault
         return self.end
 
     def abandon(self) -> None:

@@ -17,7 +17,7 @@ import psutil
 from dagster import DagsterRunStatus
 
 from pipelines.domain.jobs import FINAL, Job
-from tests.stage import Stage, open_stage
+from tests.stage import Stage, open_stage, wait_for
 from warehouse.queries import read_result_document
 
 SEED, SIZE, LATENCY_MS = 5, 0.1, 5
@@ -105,9 +105,8 @@ class Hunt:
         """Kill one process without a word, and start again what nobody else would."""
         assert self.stage.worker is not None
         worker = psutil.Process(self.stage.worker.process.pid)
-        scans: list[psutil.Process] = []
-        while not scans:  # the one killed before may not have its successor yet
-            scans = [one for one in worker.children() if "spawn_main" in " ".join(one.cmdline())]
+        # the one killed before may not have its successor yet
+        scans = wait_for(lambda: [one for one in worker.children() if _is_scan(one)])
         listeners = [child for scan in scans for child in scan.children()]
         if victim == "worker":
             below = worker.children(recursive=True)
@@ -126,6 +125,10 @@ class Hunt:
         else:
             chosen = listeners if victim == "listening child" and listeners else scans
             self.chance.choice(chosen).kill()
+
+
+def _is_scan(process: psutil.Process) -> bool:
+    return "spawn_main" in " ".join(process.cmdline())
 
 
 def hunt(root: Path, *, moments: int, seed: int) -> Counter[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Job row and orchestrator's run end together, whoever ends one of them."""
 
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -191,6 +192,17 @@ def test_a_job_whose_process_was_killed_after_its_run_had_succeeded_is_completed
         "completed",
         DagsterRunStatus.SUCCESS,
     )
+
+
+def test_a_scan_whose_process_was_gone_before_it_began_is_begun_once_more(house: Any) -> None:
+    job_id = house.ask()
+    house.pass_by(1)
+    for status in ("running", "failed"):
+        gone = house.runs.endings[job_id]
+        gone.fault, gone.is_gone = BrokenProcessPool("All workers expired"), True
+        house.pass_by(1)
+        assert house.status(job_id) == status
+    assert house.runs.launched == [job_id, job_id]
 
 
 def a_completed(job: Job) -> Job:
