@@ -47,7 +47,7 @@ up: env ## start API, worker, Dagster UI and daemon together
 	@$(BIN)/sametrack up
 
 test: env ## run the tests, two files at a time
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: env fmt lint types arch test ## format, lint, types, architecture, tests
 
