@@ -180,17 +180,20 @@ def test_mistaken_query_says_so(folder_lake: Lake, sql: str) -> None:
     "sql",
     [
         "select * from read_text('/etc/hostname')",
-        "copy (select 1) to '/tmp/sametrack-should-not-be-there.csv'",
-        "attach '/tmp/sametrack-should-not-be-there.duckdb' as other",
+        "copy (select 1) to '{outside}/table.csv'",
+        "attach '{outside}/other.duckdb' as other",
         "select * from read_csv('http://127.0.0.1:1/x.csv')",
         "install httpfs",
         "set enable_external_access=true",
     ],
 )
-def test_sql_reaches_nothing_but_the_lake(folder_lake: Lake, sql: str) -> None:
+def test_sql_reaches_nothing_but_the_lake(
+    folder_lake: Lake, tmp_path_factory: pytest.TempPathFactory, sql: str
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
     with pytest.raises(WarehouseError):
-        Engine(folder_lake).rows(sql)
-    assert list(Path("/tmp").glob("sametrack-should-not-be-there*")) == []
+        Engine(folder_lake).rows(sql.format(outside=outside))
+    assert list(outside.iterdir()) == []
 
 
 def test_missing_file_is_unavailable_without_telling_its_path(folder_lake: Lake) -> None:
