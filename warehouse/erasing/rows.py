@@ -19,13 +19,18 @@ _REPEATED = (
     ("raw.tracks", "owner_nickname"),
     ("raw.tracks", "author"),
     ("raw.videos", "music_author"),
+    ("marts.chart_platform", "music_author"),
+    ("marts.chart_links", "said_by"),
 )
 """Cells of other people's rows that repeat an account's name: it uploaded the sound they use."""
 _TITLES = (
     ("raw.tracks", "title"),
     ("raw.videos", "music_title"),
     ("marts.confirmed_videos", "source_music_title"),
+    ("marts.chart_platform", "music_title"),
 )
+_NOTES = (("marts.chart_links", "note"),)
+"""Free text, which may name anybody in any way."""
 
 
 def erase_rows(lake: Lake, engine: Engine, names: Names) -> tuple[dict[str, int], list[str]]:
@@ -100,15 +105,23 @@ def _annotations(engine: Engine, names: Names) -> list[str]:
 
 def _blank_names(lake: Lake, names: Names) -> None:
     written = {table.name for table in _written(lake)}
-    conditions = [
-        (table, column, f"{column} in ({part})")
-        for part in _parts(sorted(names.words))
-        for table, column in _REPEATED
-    ] + [
-        (table, column, f"strpos({column}, {_text('@' + word)}) > 0")
-        for word in sorted(names.words)
-        for table, column in _TITLES
-    ]
+    conditions = (
+        [
+            (table, column, f"{column} in ({part})")
+            for part in _parts(sorted(names.words))
+            for table, column in _REPEATED
+        ]
+        + [
+            (table, column, f"strpos({column}, {_text('@' + word)}) > 0")
+            for word in sorted(names.words)
+            for table, column in _TITLES
+        ]
+        + [
+            (table, column, f"strpos({column}, {_text(word)}) > 0")
+            for word in sorted(names.words | names.ids)
+            for table, column in _NOTES
+        ]
+    )
     for table, column, condition in conditions:
         if table in written:
             lake.blank(table, column, condition)

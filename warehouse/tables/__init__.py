@@ -4,6 +4,7 @@ The data dictionary, the asset checks and the engine's views are derived from `T
 column is added at the end with the table's `version` raised: opening a store adds it.
 """
 
+from warehouse.tables.chart_marts import CHART_MARTS
 from warehouse.tables.column import (
     BYTES,
     DATE,
@@ -34,5 +35,5 @@ __all__ = [
     "Table",
 ]
 
-TABLES: tuple[Table, ...] = (*RAW, *MARTS)
+TABLES: tuple[Table, ...] = (*RAW, *MARTS, *CHART_MARTS)
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}

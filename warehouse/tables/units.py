@@ -4,6 +4,7 @@ Here: one word per unit. Not here: what a column means (`raw`, `marts`).
 """
 
 _BY_NAME = {
+    "best_rank": "ordinal, from 1",
     "chroma_distance": "distance, 0 to 2",
     "create_time": "unix s",
     "cursor": "cursor of the platform",
@@ -37,6 +38,7 @@ _BY_NAME = {
 _BY_ENDING = (
     ("_count", "count"),
     ("_bytes", "byte"),
+    ("_days", "day"),
     ("_ms", "ms"),
     ("_hz", "Hz"),
     ("_s", "s"),
