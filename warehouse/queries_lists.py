@@ -4,15 +4,13 @@ Here: SQL and the shape of its answer, as in `queries`; what a union is, is in `
 Several small queries rather than one large: planning that one took 34 ms, these take 2 ms each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from pipelines.domain.records import Video
 from pipelines.domain.unions import (
     Captured,
-    Known,
     Member,
     Observed,
     Order,
@@ -20,27 +18,34 @@ from pipelines.domain.unions import (
     observed_until,
 )
 from warehouse.engine import Engine
-from warehouse.rows import video_from_row
-from warehouse.written_rows import only_written, with_ids
+from warehouse.queries_works import Listed, Ordering, read_ordering
+from warehouse.written_rows import with_values
 
 Row = dict[str, Any]
 
 # Filters are on ids first, so that what cannot hold them is not opened.
-_OF_LIST = "entity_id = $entity_id and surface in (select unnest($surfaces::varchar[]))"
+_OF_LIST = "entity_id = $entity_id and surface in ({surfaces})"
 _CAPTURES = f"""
     select
         sequence, outcome, coalesce(cursor_in, 0) as cursor_in, has_more, data_provider,
         observed_at, committed_at
     from raw.captures where {_OF_LIST}
 """  # noqa: S608  # a word of this module
+_PAGE = f"""
+    select *, coalesce(cursor_in, 0) as began from raw.captures
+    where {_OF_LIST} and outcome = 'ok'
+        and case when $sequence::bigint is null
+            then coalesce(cursor_in, 0) = $cursor::bigint else sequence = $sequence end
+    order by sequence desc limit 1
+"""  # noqa: S608  # a word of this module
 _MEMBERS = f"""
     with items as materialized (
         select aweme_id, sequence, position from raw.capture_items
-        where {_OF_LIST} and sequence in (select unnest($sequences::bigint[]))
+        where {_OF_LIST} and sequence in ({{sequences}})
     ),
     contents as (
-        select list(aweme_id order by position) as content from items
-        where sequence in (select unnest($screens::bigint[]))
+        select sum(hash(aweme_id, position)) as content from items
+        where sequence in ({{screens}})
         group by sequence
     )
     select
@@ -52,27 +57,13 @@ _MEMBERS = f"""
     from items
     group by aweme_id
 """  # noqa: S608  # a word of this module
-_KNOWN = """
-    select
-        aweme_id,
-        arg_max(digg_count, (statistics_complete, observed_at, committed_at))
-            filter (digg_count is not null) as likes,
-        max(create_time) as created
-    from raw.videos
-    where aweme_id in ({ids}) and committed_at <= $until
-    group by aweme_id
-"""
-_OBSERVED = """
-    select * from raw.videos where aweme_id in ({ids})
-    order by
-        statistics_complete desc, digg_count is not null desc, observed_at desc, committed_at desc
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnionPage:
     """A page of the union of a list as of its capture `sequence`; `aweme_ids` in the order asked
-    for, `last_observed_at` of the latest first screen.
+    for, `last_observed_at` of the latest first screen. `listed`: its works, where they were read
+    for the order.
     """
 
     sequence: int
@@ -85,6 +76,7 @@ class UnionPage:
     last_observed_at: datetime | None
     platform_has_more: bool | None
     data_provider: str
+    listed: Mapping[str, Listed]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +90,6 @@ class CapturedPage:
     observed_at: datetime
     data_provider: str
     cursor_in: int
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A work as best known, and when it was observed for the first time."""
-
-    video: Video
-    first_observed_at: datetime
 
 
 def read_union_page(
@@ -122,14 +106,15 @@ def read_union_page(
 
     None where there is no such capture.
     """
-    asked = {"entity_id": entity_id, "surfaces": list(surfaces)}
-    captures = (Captured(**row) for row in _rows(engine, _CAPTURES, **asked))
+    asked = _List(entity_id, surfaces)
+    captures = (Captured(**row) for row in asked.rows(engine, _CAPTURES))
     observed = observed_until(captures, sequence=sequence, now=datetime.now(UTC))
     if observed is None:
         return None
     screen = observed.latest_screen
     members, contents = _read_members(engine, observed, asked, on=screen)
-    ids = in_order(members, order, known=_known(engine, members, observed.as_of, order))
+    ordering = _ordering(engine, members, observed.as_of, order)
+    ids = in_order(members, order, known=ordering.known)
     return UnionPage(
         sequence=observed.as_of.sequence,
         aweme_ids=tuple(ids[offset : offset + count]),
@@ -141,6 +126,7 @@ def read_union_page(
         last_observed_at=screen.observed_at if screen else None,
         platform_has_more=screen.has_more if screen else None,
         data_provider=observed.as_of.data_provider,
+        listed=ordering.listed,
     )
 
 
@@ -157,20 +143,8 @@ def read_captured_page(
 
     None where there is none.
     """
-    asked = {"entity_id": entity_id, "surfaces": list(surfaces)}
-    found = _rows(
-        engine,
-        f"""
-        select *, coalesce(cursor_in, 0) as began from raw.captures
-        where {_OF_LIST} and outcome = 'ok'
-            and case when $sequence::bigint is null
-                then coalesce(cursor_in, 0) = $cursor::bigint else sequence = $sequence end
-        order by sequence desc limit 1
-        """,  # noqa: S608  # a word of this module
-        **asked,
-        cursor=cursor,
-        sequence=sequence,
-    )
+    asked = _List(entity_id, surfaces)
+    found = asked.rows(engine, _PAGE, cursor=cursor, sequence=sequence)
     if not found:
         return None
     page, number = found[0], found[0]["sequence"]
@@ -178,9 +152,10 @@ def read_captured_page(
         **{name: page[name] for name in Captured.__slots__} | {"cursor_in": page["began"]}
     )
     members, _ = _read_members(engine, Observed((capture,)), asked, on=capture)
+    ordering = _ordering(engine, members, capture, order)
     return CapturedPage(
         sequence=number,
-        aweme_ids=tuple(in_order(members, order, known=_known(engine, members, capture, order))),
+        aweme_ids=tuple(in_order(members, order, known=ordering.known)),
         cursor=page["cursor_out"],
         has_more=page["has_more"],
         observed_at=page["observed_at"],
@@ -189,49 +164,36 @@ def read_captured_page(
     )
 
 
-def read_listed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Listed]:
-    """Works as best known: the newest observation with all four counts exact, else the newest that
-    shows likes, else the newest. Works never observed are absent.
-    """
-    if not aweme_ids:
-        return {}
-    sql, params = with_ids(_OBSERVED, aweme_ids)
-    best: dict[str, Row] = {}
-    first: dict[str, datetime] = {}
-    for row in only_written(engine, "raw.videos", _rows(engine, sql, **params)):
-        best.setdefault(row["aweme_id"], row)  # the rows come best first
-        known = first.setdefault(row["aweme_id"], row["observed_at"])
-        first[row["aweme_id"]] = min(known, row["observed_at"])
-    return {name: Listed(video_from_row(row), first[name]) for name, row in best.items()}
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A list that is asked for, by all the surfaces that show it."""
+
+    entity_id: str
+    surfaces: Sequence[str]
+
+    def rows(self, engine: Engine, sql: str, **params: object) -> list[Row]:
+        sql, surfaces = with_values(sql, self.surfaces, slot="surfaces")
+        found = engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
+        return cast("list[Row]", found)
 
 
-def _known(
-    engine: Engine, members: Sequence[Member], as_of: Captured, order: Order
-) -> dict[str, Known]:
+def _ordering(engine: Engine, members: Sequence[Member], as_of: Captured, order: Order) -> Ordering:
     """What was known of the members when the capture was made; it is written last of its batch."""
-    if order == "public" or not members:
-        return {}
-    sql, params = with_ids(_KNOWN, [member.aweme_id for member in members])
-    rows = _rows(engine, sql, **params, until=as_of.committed_at)
-    return {row["aweme_id"]: Known(row["likes"], row["created"]) for row in rows}
+    if order == "public":
+        return Ordering()
+    return read_ordering(engine, [member.aweme_id for member in members], until=as_of.committed_at)
 
 
 def _read_members(
-    engine: Engine, observed: Observed, asked: dict[str, Any], *, on: Captured | None
+    engine: Engine, observed: Observed, asked: _List, *, on: Captured | None
 ) -> tuple[list[Member], int]:
     """The works of some captures, with their places `on` one; how many first screens differ."""
+    pages = [page.sequence for page in observed.pages]
     screens = [page.sequence for page in observed.screens]
-    rows = _rows(
-        engine, _MEMBERS, **asked,
-        sequences=[page.sequence for page in observed.pages],
-        screens=screens,
-        screen=on.sequence if on else None,
-    )  # fmt: skip
+    sql, among = with_values(_MEMBERS, pages, slot="sequences", kind="bigint")
+    sql, shown = with_values(sql, screens, slot="screens", kind="bigint")
+    rows = asked.rows(engine, sql, **among, **shown, screen=on.sequence if on else None)
     counted = rows[0]["screens"] if rows else {"shown": 0, "contents": 0}
     without_works = int(counted["shown"] < len(screens))  # they are all alike
     members = [Member(**{name: row[name] for name in Member.__slots__}) for row in rows]
     return members, counted["contents"] + without_works
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

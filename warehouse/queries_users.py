@@ -10,7 +10,7 @@ from typing import Any, cast
 from pipelines.domain.records import Account
 from warehouse.engine import Engine
 from warehouse.rows import account_from_row
-from warehouse.written_rows import only_written
+from warehouse.written_rows import only_written, with_values
 
 Row = dict[str, Any]
 
@@ -29,17 +29,12 @@ def read_last_outcome(
     engine: Engine, *, surfaces: Sequence[str], entity_id: str, outcome: str
 ) -> datetime | None:
     """When a surface last answered so about an entity; None if it never did."""
-    found = _rows(
-        engine,
-        """
+    sql = """
         select max(observed_at) as observed_at from raw.captures
-        where entity_id = $entity_id and surface in (select unnest($surfaces::varchar[]))
-            and outcome = $outcome
-        """,
-        surfaces=list(surfaces),
-        entity_id=entity_id,
-        outcome=outcome,
-    )
+        where entity_id = $entity_id and surface in ({surfaces}) and outcome = $outcome
+    """
+    sql, params = with_values(sql, surfaces, slot="surfaces")
+    found = _rows(engine, sql, **params, entity_id=entity_id, outcome=outcome)
     observed_at: datetime | None = found[0]["observed_at"]
     return observed_at
 

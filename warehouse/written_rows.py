@@ -27,19 +27,22 @@ def only_written(engine: Engine, table: str, rows: Sequence[Row]) -> list[Row]:
     }
     if not young:
         return list(rows)
-    sql, params = with_ids(_WRITTEN, sorted(young))
+    sql, params = with_values(_WRITTEN, sorted(young))
     found = cast("list[Row]", engine.rows(sql, params))
     lost = young - {row["capture_id"] for row in found}
     return [row for row in rows if row["capture_id"] not in lost]
 
 
-def with_ids(sql: str, ids: Sequence[str]) -> tuple[str, dict[str, object]]:
-    """The query with a parameter for each id in place of `{ids}`, as long as they are few.
+def with_values(
+    sql: str, values: Sequence[object], *, slot: str = "ids", kind: str = "varchar"
+) -> tuple[str, dict[str, object]]:
+    """The query with a parameter for each value in place of `{slot}`, as long as they are few.
 
     As values, and not as a list that is joined, they are compared while a file is read: what does
     not match is not decoded, which over five million rows is most of the work.
     """
-    if len(ids) > FEW:
-        return sql.format(ids="select unnest($ids::varchar[])"), {"ids": list(ids)}
-    params: dict[str, object] = {f"id{place}": value for place, value in enumerate(ids)}
-    return sql.format(ids=", ".join(f"${name}" for name in params)), params
+    place_of = f"{{{slot}}}"
+    if len(values) > FEW:
+        return sql.replace(place_of, f"select unnest(${slot}::{kind}[])"), {slot: list(values)}
+    params: dict[str, object] = {f"{slot}{place}": value for place, value in enumerate(values)}
+    return sql.replace(place_of, ", ".join(f"${name}" for name in params) or "null"), params

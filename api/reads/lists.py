@@ -5,7 +5,7 @@ Here: when a new first screen is read, which page is shown. The order of a union
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -23,7 +23,8 @@ from pipelines.domain.freshness import is_fresh, serves_until
 from pipelines.domain.list_documents import LOCAL_CURSOR, History, to_list_document
 from pipelines.domain.records import Video
 from pipelines.domain.unions import Order
-from warehouse.queries_lists import UnionPage, read_listed, read_union_page
+from warehouse.queries_lists import UnionPage, read_union_page
+from warehouse.queries_works import Listed, read_listed
 
 type Shown = Callable[[Video], Video]
 """How a work of a list is completed by what the list itself says."""
@@ -123,16 +124,25 @@ async def read_page(
     )
 
 
-async def to_works(sources: Sources, listing: Listing, aweme_ids: Sequence[str]) -> list[Document]:
-    """The records of a page, as best known, in its order."""
+async def to_works(
+    sources: Sources,
+    listing: Listing,
+    aweme_ids: Sequence[str],
+    *,
+    listed: Mapping[str, Listed] | None = None,
+) -> list[Document]:
+    """The records of a page, as best known, in its order; of `listed` what is there already."""
     if not aweme_ids:
         return []
-    listed, complete = await asyncio.gather(
-        run_sync(read_listed, sources.engine, aweme_ids), listing.completion()
+    known = listed or {}
+    missing = [name for name in aweme_ids if name not in known]
+    read, complete = await asyncio.gather(
+        run_sync(read_listed, sources.engine, missing), listing.completion()
     )
     return [
         to_video_document(complete(found.video), first_observed_at=found.first_observed_at)
-        for found in (listed[name] for name in aweme_ids if name in listed)
+        for found in map({**known, **read}.get, aweme_ids)
+        if found is not None
     ]
 
 
@@ -172,7 +182,7 @@ def no_such_cursor(name: str) -> InvalidParameterError:
 async def _to_answer(
     sources: Sources, listing: Listing, page: UnionPage, place: Place, wanted: Wanted
 ) -> Answer:
-    works = await to_works(sources, listing, page.aweme_ids)
+    works = await to_works(sources, listing, page.aweme_ids, listed=page.listed)
     shown = len(page.aweme_ids)
     document = to_list_document(
         works,

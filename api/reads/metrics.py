@@ -19,7 +19,7 @@ from pipelines.captures import Captures, Walk
 from pipelines.domain.errors import ProviderUnsupportedError, SametrackError, UpstreamError
 from pipelines.domain.list_documents import Window, to_metrics_document, with_author
 from pipelines.domain.records import Video, VideoDetail
-from warehouse.queries_lists import Listed, read_listed
+from warehouse.queries_works import Listed, read_listed
 
 PAGES = 3
 """Pages of posts that are read for a window: pinned works take up room on the first."""

@@ -17,7 +17,7 @@ from pipelines.domain.documents import Document, to_video_document
 from pipelines.domain.errors import SametrackError, UpstreamError
 from pipelines.domain.freshness import is_fresh
 from pipelines.domain.records import UnavailableVideo, Video
-from warehouse.queries_lists import Listed, read_listed
+from warehouse.queries_works import Listed, read_listed
 
 SURFACE = "video_page"
 AT_ONCE = 8

@@ -12,7 +12,7 @@ from pipelines.domain.records import Statistics, Video
 from warehouse.arranging import arrange_lake
 from warehouse.engine import Engine
 from warehouse.lake import Lake, open_lake
-from warehouse.queries_lists import read_listed
+from warehouse.queries_works import read_listed
 from warehouse.rows import video_row
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -1,0 +1,75 @@
+"""What orders works is the same whether few are read whole or many are only asked for it."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipelines.domain.records import Statistics, Video
+from warehouse.engine import Engine
+from warehouse.lake import Lake, open_lake
+from warehouse.queries_works import READ_WHOLE, read_ordering
+from warehouse.rows import video_row
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+OTHERS = [f"other{number}" for number in range(READ_WHOLE + 1)]
+COUNTS = st.none() | st.integers(0, 9)
+OBSERVATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["1", "2", "3"]), COUNTS, COUNTS, st.none() | st.integers(1, 5),
+        st.integers(0, 20),
+    ),
+    min_size=1,
+    max_size=12,
+    unique_by=lambda seen: (seen[0], seen[4]),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    return open_lake(str(tmp_path_factory.mktemp("works") / "lake"), world="sandbox")
+
+
+@pytest.fixture(scope="module")
+def engine(lake: Lake) -> Iterator[Engine]:
+    engine = Engine(lake)
+    yield engine
+    engine.close()
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OBSERVATIONS, st.integers(0, 20))
+def test_few_and_many_are_ordered_by_the_same(
+    lake: Lake,
+    engine: Engine,
+    observations: list[tuple[str, int | None, int | None, int | None, int]],
+    hours: int,
+) -> None:
+    lake.delete("raw.videos", "aweme_id", ["1", "2", "3"])
+    lake.append("raw.videos", [_row(*seen) for seen in observations])
+    engine.refresh()
+    until = BEGIN + timedelta(hours=hours)
+    few = read_ordering(engine, ["1", "2", "3"], until=until)
+    many = read_ordering(engine, ["1", "2", "3", *OTHERS], until=until)
+    assert few.known == many.known
+    assert set(few.listed) == {seen[0] for seen in observations}
+    assert not many.listed
+
+
+def _row(
+    aweme_id: str, likes: int | None, rest: int | None, created: int | None, hours: int
+) -> dict[str, object]:
+    moment = BEGIN + timedelta(hours=hours)
+    video = Video(
+        aweme_id=aweme_id,
+        surface="video_page",
+        observed_at=moment,
+        create_time=created,
+        statistics=Statistics(
+            digg_count=likes, comment_count=rest, collect_count=rest, share_count=rest
+        ),
+    )
+    row = video_row(video, capture_id=None, job_id=None, data_provider="test")
+    return {**row, "committed_at": moment}
