@@ -14,6 +14,7 @@ from typing import Any, override
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
 from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
 from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -49,6 +50,13 @@ class KeptEventLog(ConsolidatedSqliteEventLogStorage):
     def end_watch(self, run_id: str, handler: Watch) -> None:
         """Stop calling it."""
         self._watcher.unwatch_run(run_id, handler)
+
+    @override
+    def delete_events_for_run(self, conn: Connection, run_id: str) -> None:
+        """What its checks found goes along; Dagster alone would keep that for good."""
+        super().delete_events_for_run(conn, run_id)
+        of_run = AssetCheckExecutionsTable.c.run_id == run_id
+        conn.execute(AssetCheckExecutionsTable.delete().where(of_run))
 
     @override
     def dispose(self) -> None:

@@ -37,6 +37,8 @@ class Settings(BaseSettings):
     link_ttl_days: int = Field(30, ge=1, description="days it is remembered where a link leads")
     job_retention_days: int = Field(30, ge=1, description="days a job and its result are kept")
     orchestrator_retention_days: int = Field(30, ge=1, description="days a run's events are kept")
+    payload_retention_days: int = Field(90, ge=1, description="days a body is kept as it was read")
+    sound_retention_days: int = Field(180, ge=1, description="days measured sound is kept")
     outbox_max_lines: int = Field(10_000, ge=0, description="outbox lines kept when nobody reads")
     excerpts_max_mb: int = Field(200, ge=0, description="size of kept excerpts; 0 keeps none")
     excerpt_retention_days: int = Field(180, ge=1, description="days an excerpt is kept")
@@ -63,6 +65,21 @@ class Settings(BaseSettings):
     database_every_h: int = Field(
         24, ge=0, le=168, description="hours between two publications of the marts; 0 on demand"
     )
+    maintenance_every_h: int = Field(
+        24,
+        ge=0,
+        le=168,
+        description="hours between two rounds of upkeep by the schedule; 0 on demand",
+    )
+    checks_every_h: int = Field(
+        24, ge=0, le=168, description="hours between two checks of all tables; 0 on demand"
+    )
+    doctor_every_h: int = Field(
+        0, ge=0, le=168, description="hours between two examinations of this machine; 0 on demand"
+    )
+    console_url: str | None = Field(
+        None, description="where people reach the console; links of the orchestrator lead there"
+    )
     watch_retention_days: int = Field(90, ge=1, description="days a watchlist's run is kept")
     digest_webhook_url: SecretStr | None = Field(None, description="https address told of digests")
     digest_webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -72,7 +89,7 @@ class Settings(BaseSettings):
     @field_validator(
         "users_file", "videos_file", "vidplat_cookie", "chromium_path", "canary_music_id",
         "canary_aweme_id", "canary_sec_uid", "canary_ch_id", "canary_link", "canary_term",
-        "digest_webhook_url",
+        "digest_webhook_url", "console_url",
         mode="before",
     )  # fmt: skip
     @classmethod

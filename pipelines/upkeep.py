@@ -1,35 +1,32 @@
-"""What is kept no longer goes: job rows, their results, runs with their events, leases, links.
+"""What is kept no longer goes, and what is kept is written so that it is found quickly.
 
-One `sweep` is bounded, so that a worker can do it beside its claims; `sametrack maintain` repeats
-it until nothing is left. Observations are kept for good and are not touched here.
+One `sweep` is bounded, so that a worker can do it beside its claims. `maintain` is the whole of it:
+for `sametrack maintain` and for the orchestrator's schedule. Observations are kept for good.
 """
 
-import threading
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Self
 
-import structlog
 from dagster import DagsterInstance, RunsFilter
 from dagster._core.storage.dagster_run import FINISHED_STATUSES
 
 from pipelines.reconciling import end_left_runs
-from pipelines.runs import open_instance
 from pipelines.settings import Settings
 from pipelines.upstream.providers import choose_profile
 from warehouse.arranging import arrange_lake
 from warehouse.control import ControlStore, open_control
-from warehouse.home import open_home
+from warehouse.engine import Engine
+from warehouse.excerpts import ExcerptFolder, open_excerpts
+from warehouse.home import Home, open_home
 from warehouse.lake import Lake, open_lake
+from warehouse.retention import PAYLOADS, SOUNDS, remove_old
 
-SWEEP_EVERY_S = 600.0
-SWEEP_AGAIN_S = 10.0
-FIRST_SWEEP_S = 60.0
 JOBS_AT_ONCE = 200
 RUNS_AT_ONCE = 50
-log = structlog.get_logger(__name__)
 RESULTS = "marts.job_results"
+TIDY_FILES = 8
+"""A table of more files is compacted by `maintain`; beside scans it is at `CROWDED_FILES`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +39,11 @@ class Swept:
     outbox_lines: int = 0
     runs_deleted: int = 0
     runs_ended: int = 0
+    payloads: int = 0
+    sounds: int = 0
+    files_merged: int = 0
     tables_arranged: int = 0
+    files_deleted: int = 0
     is_more: bool = False
 
     def plus(self, other: "Swept") -> "Swept":
@@ -59,7 +60,10 @@ class Keeper:
     control: ControlStore
     lake: Lake
     instance: DagsterInstance
+    excerpts: ExcerptFolder
     run_days: int
+    payload_days: int
+    sound_days: int
     outbox_lines: int
     jobs_at_once: int = JOBS_AT_ONCE
 
@@ -84,15 +88,39 @@ class Keeper:
             is_more=len(expired) == self.jobs_at_once or runs == RUNS_AT_ONCE,
         )
 
-    def sweep_all(self, now: datetime | None = None) -> Swept:
-        """Sweep until nothing is left, arrange what has grown, give the disk its space back."""
+    def maintain(self, now: datetime | None = None) -> Swept:
+        """Sweep until nothing is left, let go of old bodies and sounds, write what has grown in
+        order, give the disk its space back.
+
+        Files go a week after the last version that names them: no reader meets a vanished one.
+
+        Raises:
+            WarehouseUnavailableError: A store cannot be read or written.
+        """
+        now = now or datetime.now(UTC)
         total = self.sweep(now)
         while total.is_more:
             total = total.plus(self.sweep(now))
+        self.excerpts.trim()
+        payloads, sounds = self._remove_old(now)
+        # Arranging first: what it writes anew need not be merged before.
         arranged = arrange_lake(self.lake)
-        for name in {RESULTS, *arranged}:
-            self.lake.vacuum(name)
-        return replace(total, tables_arranged=len(arranged))
+        return replace(
+            total,
+            payloads=payloads,
+            sounds=sounds,
+            tables_arranged=len(arranged),
+            files_merged=sum(map(self.lake.compact, self.lake.crowded(files=TIDY_FILES))),
+            files_deleted=sum(self.lake.vacuum(table.name) for table in self.lake.tables),
+        )
+
+    def _remove_old(self, now: datetime) -> tuple[int, int]:
+        """How many bodies and how many sounds went."""
+        with closing(Engine(self.lake)) as engine:
+            return (
+                remove_old(self.lake, engine, PAYLOADS, now - timedelta(days=self.payload_days)),
+                remove_old(self.lake, engine, SOUNDS, now - timedelta(days=self.sound_days)),
+            )
 
     def _delete_runs(self, before: datetime) -> int:
         """Runs that have ended, oldest first, with their events. Those of kept jobs go as well."""
@@ -103,55 +131,34 @@ class Keeper:
         return len(found)
 
 
-def open_keeper(settings: Settings, stack: ExitStack) -> Keeper:
-    """Open the stores of the chosen profile; `stack` closes them again.
+def chosen_home(settings: Settings) -> Home:
+    """The home of the profile that the settings name.
 
     Raises:
         ProfileNotChosenError: None is chosen.
+        WarehouseError: It cannot be opened.
+    """
+    return open_home(settings.data_home, choose_profile(settings).name)
+
+
+def open_keeper(
+    settings: Settings, home: Home, instance: DagsterInstance, stack: ExitStack
+) -> Keeper:
+    """Open the stores of a home; `stack` closes them again.
+
+    Raises:
         WarehouseError: A store cannot be opened.
     """
-    profile = choose_profile(settings)
-    home = open_home(settings.data_home, profile.name)
     control = open_control(settings.control_url or home.control_url, world=home.world)
     return Keeper(
         control=stack.enter_context(closing(control)),
         lake=open_lake(settings.lake_url or home.lake_url, world=home.world),
-        instance=stack.enter_context(open_instance(home)),
+        instance=instance,
+        excerpts=open_excerpts(
+            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+        ),
         run_days=settings.orchestrator_retention_days,
+        payload_days=settings.payload_retention_days,
+        sound_days=settings.sound_retention_days,
         outbox_lines=settings.outbox_max_lines,
     )
-
-
-def sweep_once(settings: Settings) -> Swept:
-    """One bounded sweep with stores of its own, for a thread beside the claims."""
-    with ExitStack() as stack:
-        return open_keeper(settings, stack).sweep()
-
-
-class Sweeper:
-    """Cleans up beside the claims, in a thread that wakes rarely and does a bounded part."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self._stop.set()
-        self._thread.join(SWEEP_AGAIN_S)
-
-    def _run(self) -> None:
-        pause_s = FIRST_SWEEP_S
-        while not self._stop.wait(pause_s):
-            pause_s = SWEEP_EVERY_S
-            try:
-                swept = sweep_once(self._settings)
-            except Exception:
-                log.exception("clean-up failed")
-                continue
-            log.info("swept", **asdict(swept))
-            pause_s = SWEEP_AGAIN_S if swept.is_more else SWEEP_EVERY_S

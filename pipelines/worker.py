@@ -30,7 +30,7 @@ from pipelines.reconciling import end_left_runs, end_run, is_finished, pass_on_c
 from pipelines.remote_runs import RemoteRuns
 from pipelines.runs import open_instance
 from pipelines.settings import Settings
-from pipelines.upkeep import Sweeper
+from pipelines.sweeping import Sweeper
 from pipelines.upstream.providers import choose_profile
 from warehouse.control import ControlStore, open_control
 from warehouse.home import open_home

@@ -10,15 +10,16 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
+from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
 from pipelines.domain.errors import ContractBrokenError, WarehouseUnavailableError
+from pipelines.domain.moments import observed_now
 from warehouse.contract import to_arrow
 from warehouse.evolution import (
     check_marks,
@@ -28,6 +29,7 @@ from warehouse.evolution import (
     retry_commits,
     whole_before,
 )
+from warehouse.layout import PLAIN, writer_of
 from warehouse.rim import translated
 from warehouse.room import FreeBytes, check_room, free_bytes
 from warehouse.tables import TABLES, Table
@@ -36,7 +38,6 @@ CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # far above the longest read; a reader never meets a vanished file
 _UNFIT = frozenset("%*?[]\\^|")  # Delta takes them for escapes or panics, DuckDB for patterns
 _PLAIN_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
-_WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class Lake:
         if not self.is_remote:
             with storage_errors("looking at the disk"):
                 check_room(self.url, free=self._free)
-        batch = to_arrow(handle.table, rows, committed_at=datetime.now(UTC))
+        batch = to_arrow(handle.table, rows, committed_at=observed_now())
         metadata = {} if job_id is None else {"job_id": job_id}
         with handle.lock, storage_errors(f"appending to {name}"):
             _catch_up(handle)
@@ -161,7 +162,7 @@ class Lake:
         with storage_errors(f"compacting {name}"):
             delta = DeltaTable(handle.path)  # its own, so that appends need not wait for it
             with suppress(CommitFailedError):
-                metrics = delta.optimize.compact(writer_properties=_WRITER)
+                metrics = delta.optimize.compact(writer_properties=writer_of(name))
                 return int(metrics["numFilesRemoved"])
         return 0
 
@@ -182,7 +183,9 @@ class Lake:
         with storage_errors(f"deleting from {name}"):
             for attempt in retry_commits():
                 with attempt:
-                    metrics = DeltaTable(handle.path).delete(f"{column} in ({listed})")
+                    metrics = DeltaTable(handle.path).delete(
+                        f"{column} in ({listed})", writer_properties=writer_of(name)
+                    )
                     return int(metrics["num_deleted_rows"])
         return 0
 
@@ -206,7 +209,9 @@ class Lake:
         with storage_errors(f"erasing from {name}"):
             for attempt in retry_commits():
                 with attempt:
-                    metrics = DeltaTable(handle.path).delete(condition, writer_properties=_WRITER)
+                    metrics = DeltaTable(handle.path).delete(
+                        condition, writer_properties=writer_of(name)
+                    )
                     return int(metrics["num_deleted_rows"])
         return 0
 
@@ -219,7 +224,7 @@ class Lake:
                     DeltaTable(handle.path).update(
                         predicate=condition,
                         updates={column: "cast(null as string)"},
-                        writer_properties=_WRITER,
+                        writer_properties=writer_of(name),
                     )
 
     def forget(self, name: str) -> None:
@@ -294,7 +299,7 @@ def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> Non
                 delta,
                 batch,
                 mode="append",
-                writer_properties=_WRITER,
+                writer_properties=PLAIN,
                 commit_properties=CommitProperties(custom_metadata=metadata),
             )
 

@@ -1,7 +1,6 @@
-"""`sametrack maintain`: remove what is kept no longer, and say how much it was."""
+"""`sametrack maintain`: one round of upkeep, and how much there was to do."""
 
 import json
-from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Annotated
 
@@ -16,6 +15,10 @@ NAMES = {
     "runs_ended": "runs ended after their job",
     "links_and_leases": "links, leases and workers that ran out",
     "outbox_lines": "outbox lines above the cap",
+    "payloads": "bodies past their retention",
+    "sounds": "measured sounds past their retention",
+    "files_merged": "small files of tables merged",
+    "files_deleted": "files deleted that no version of the last week names",
     "tables_arranged": "large tables arranged, so that pages are found quickly",
 }
 
@@ -23,12 +26,11 @@ NAMES = {
 def maintain(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False
 ) -> None:
-    """Remove expired jobs with their results, old runs, and what ran out."""
+    """Remove what is kept no longer, and write what has grown so that it is found quickly."""
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.upkeep import open_keeper  # noqa: PLC0415 -- loads Dagster and Delta
+    from pipelines.sweeping import maintain_once  # noqa: PLC0415 -- loads Dagster and Delta
 
-    with ExitStack() as stack:
-        swept = asdict(open_keeper(Settings(), stack).sweep_all())
+    swept = asdict(maintain_once(Settings()))
     if as_json:
         out.out(json.dumps({name: swept[name] for name in NAMES}))
         return

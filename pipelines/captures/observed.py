@@ -3,6 +3,7 @@
 One place for captures and for reading the archive again, so that both keep the same things.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -100,9 +101,17 @@ def _single(value: Track | Account | HashtagInfo | VideoDetail | UnavailableVide
             return Observed()
 
 
+def _each_once(videos: Iterable[Video]) -> tuple[Video, ...]:
+    """A work that a page repeats was observed once; its places are in `items`."""
+    first: dict[str, Video] = {}
+    for video in videos:
+        first.setdefault(video.aweme_id, video)
+    return tuple(first.values())
+
+
 def _page(page: VideoPage | SearchPage) -> Observed:
     observed = Observed(
-        videos=page.videos,
+        videos=_each_once(page.videos),
         items=tuple(video.aweme_id for video in page.videos),
         item_count=len(page.videos),
         has_more=page.has_more,

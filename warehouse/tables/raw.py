@@ -76,7 +76,7 @@ RAW: tuple[Table, ...] = (
     Table(
         "raw.videos",
         "observation of a video",
-        ("aweme_id", "observed_at", "surface"),
+        ("aweme_id", "observed_at", "surface", "committed_at"),
         (
             must("aweme_id", TEXT, "video"),
             SURFACE,
@@ -119,7 +119,7 @@ RAW: tuple[Table, ...] = (
     Table(
         "raw.accounts",
         "observation of an account",
-        ("sec_uid", "observed_at", "surface"),
+        ("sec_uid", "observed_at", "surface", "committed_at"),
         (
             must("sec_uid", TEXT, "account"),
             SURFACE,
@@ -145,7 +145,7 @@ RAW: tuple[Table, ...] = (
     Table(
         "raw.tracks",
         "observation of a music id",
-        ("music_id", "observed_at", "surface"),
+        ("music_id", "observed_at", "surface", "committed_at"),
         (
             must("music_id", TEXT, "music id"),
             SURFACE,
@@ -166,7 +166,7 @@ RAW: tuple[Table, ...] = (
     Table(
         "raw.hashtags",
         "observation of a hashtag",
-        ("ch_id", "observed_at", "surface"),
+        ("ch_id", "observed_at", "surface", "committed_at"),
         (
             must("ch_id", TEXT, "hashtag"),
             SURFACE,
@@ -208,7 +208,7 @@ RAW: tuple[Table, ...] = (
     Table(
         "raw.chart_issues",
         "observation of an issue of the chart",
-        ("volid", "observed_at", "surface"),
+        ("volid", "observed_at", "surface", "committed_at"),
         (
             must("volid", TEXT, "issue"),
             SURFACE,
@@ -251,8 +251,8 @@ RAW: tuple[Table, ...] = (
     ),
     Table(
         "raw.sounds",
-        "decoded sound, or why it cannot be compared",
-        ("sound_sha256", "feature_version"),
+        "sound of a work as a scan decoded it, or why it cannot be compared",
+        ("sound_sha256", "feature_version", "aweme_id", "committed_at"),
         (
             must("sound_sha256", TEXT, "hash of the encoded sound as read"),
             must("feature_version", TEXT, "version of the feature extraction"),

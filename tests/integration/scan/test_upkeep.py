@@ -13,8 +13,9 @@ from dagster import DagsterRunStatus, job, op
 from typer.testing import CliRunner
 
 from api.cli.main import app
+from pipelines.runs import open_instance
 from pipelines.settings import Settings
-from pipelines.upkeep import Keeper, Swept, open_keeper
+from pipelines.upkeep import Keeper, Swept, chosen_home, open_keeper
 from warehouse.control import NewJob
 from warehouse.documents import pack_document
 from warehouse.engine import Engine
@@ -63,7 +64,9 @@ class Store:
 def store(tmp_path: Path) -> Iterator[Any]:
     settings = Settings(_env_file=None, profile="sandbox", data_home=tmp_path)
     with ExitStack() as stack:
-        keeper = open_keeper(settings, stack)
+        home = chosen_home(settings)
+        instance = stack.enter_context(open_instance(home))
+        keeper = open_keeper(settings, home, instance, stack)
         engine = stack.enter_context(closing(Engine(keeper.lake)))
         yield Store(keeper, engine, datetime.now(UTC))
 
@@ -86,7 +89,7 @@ def test_a_sweep_is_bounded_and_a_full_one_goes_on(store: Any) -> None:
         store.completed(str(number))
     first = store.keeper.sweep(store.now + KEPT)
     assert (first.jobs, first.is_more) == (2, True)
-    rest = store.keeper.sweep_all(store.now + KEPT)
+    rest = store.keeper.maintain(store.now + KEPT)
     assert (rest.jobs, rest.results, rest.is_more) == (3, 3, False)
 
 
