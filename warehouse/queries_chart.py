@@ -10,6 +10,7 @@ from datetime import date, datetime
 from typing import Any, cast
 
 from pipelines.domain.chart import ChartIssue, ChartSong
+from pipelines.domain.chart_history import SONG_LIMIT
 from warehouse.engine import Engine
 from warehouse.page_rows import SONG_COLUMNS, chart_song_from_row
 
@@ -101,6 +102,34 @@ def read_songs_of_issues(
         )
         for volid, rows in by_issue.items()
     }
+
+
+def read_kept_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, date | None]:
+    """Which of some issues have songs in the lake, with the date that these say, if any."""
+    found = _rows(
+        engine,
+        """
+        select volid, max_by(chart_date, observed_at) as chart_date from seen.chart_songs
+        where volid in (select unnest($volids::varchar[])) and rank <= $limit
+        group by volid
+        """,
+        volids=list(volids),
+        limit=SONG_LIMIT,
+    )
+    return {row["volid"]: row["chart_date"] for row in found}
+
+
+def read_undated_count(engine: Engine) -> int:
+    """Issues that were listed and whose date nobody ever said."""
+    found = _rows(
+        engine,
+        """
+        select count(*) as n from (
+            select volid from seen.chart_issues group by volid having count(chart_date) = 0
+        )
+        """,
+    )
+    return int(found[0]["n"])
 
 
 def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:

@@ -20,6 +20,7 @@ from pipelines.captures import ChartCaptures
 from pipelines.domain.chart import ChartIssue, ChartSong
 from pipelines.domain.chart_history import (
     INTERVAL_DAYS,
+    LISTED_FOR_S,
     NOT_COLLECTED,
     SONG_LIMIT,
     Node,
@@ -32,9 +33,6 @@ from pipelines.domain.chart_history import (
 from pipelines.domain.documents import Document
 from pipelines.domain.errors import ChartUnavailableError, SametrackError, UpstreamError
 from warehouse.queries_chart import KnownIssues, read_known_issues, read_songs_of_issues
-
-LISTED_FOR_S = 600.0
-"""The list of issues is asked for again where a range reaches beyond it and it is older."""
 
 AT_ONCE = 8
 BACKLOG_RATE = 4.0

@@ -11,9 +11,9 @@ from api.answer_cache import keep
 from api.chart_params import ChartQuery
 from api.deps import Chart, Reads, no_repeats
 from api.envelope import call_of, read, understood
-from api.reads.chart import LISTED_FOR_S
 from api.reads.deadline import Deadline
 from api.schemas import CHART_ANSWERS
+from pipelines.domain.chart_history import LISTED_FOR_S
 
 router = APIRouter(tags=["Chart"], dependencies=[Depends(no_repeats)])
 

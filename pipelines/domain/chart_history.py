@@ -21,6 +21,8 @@ INTERVAL_DAYS = 10
 REACH_DAYS = 10
 """How much older than its node an issue may be."""
 SONG_LIMIT = 20
+LISTED_FOR_S = 600.0
+"""The list of issues is asked for again where a range reaches beyond it and it is older."""
 NO_ISSUE = "no_issue_within_10_days"
 NOT_COLLECTED = "not_collected_yet"
 INCOMPLETE = "issue_incomplete"
@@ -117,13 +119,19 @@ def cut_span(span: Span, *, latest: date) -> Span:
 
 def choose_issues(span: Span, issues: Iterable[ChartIssue]) -> tuple[Node, ...]:
     """Per node the newest issue on or before it that is near enough. Undated ones fit nowhere."""
+    dated = issues_by_day(issues)
+    days = sorted(dated)
+    return tuple(Node(target=target, issue=_near(target, days, dated)) for target in span.nodes)
+
+
+def issues_by_day(issues: Iterable[ChartIssue]) -> dict[date, ChartIssue]:
+    """The issue of each day: of several, the one with the highest id. Undated ones have no day."""
     dated: dict[date, ChartIssue] = {}
     for issue in issues:
         if issue.chart_date is not None:
             known = dated.get(issue.chart_date)
             dated[issue.chart_date] = issue if known is None else max(known, issue, key=_number)
-    days = sorted(dated)
-    return tuple(Node(target=target, issue=_near(target, days, dated)) for target in span.nodes)
+    return dated
 
 
 def songs_of(
