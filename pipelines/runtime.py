@@ -17,6 +17,7 @@ from pipelines.upstream.providers import (
     choose_profile,
     music_provider_name,
 )
+from pipelines.upstream.stand_in_clock import follow_clock
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.excerpts import ExcerptFolder, open_excerpts
@@ -53,7 +54,8 @@ class Runtime:
         return is_demo_world(self.world)
 
     def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
-        """The captures of one job; an async context manager."""
+        """The captures of one job; an async context manager. Stamped by the platform's clock."""
+        follow_clock(self.profile)
         return Captures(
             provider=build_music_provider(
                 self.settings,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from http import HTTPStatus
 from typing import cast
 
@@ -15,6 +15,7 @@ from pipelines.captures.observed import Question, Seen
 from pipelines.captures.sharing import Lease, Sharing
 from pipelines.captures.tracing import capture_span
 from pipelines.domain.errors import RunCancelledError, SametrackError
+from pipelines.domain.moments import observed_now
 from pipelines.domain.records import UnavailableVideo
 from pipelines.upstream.reading import Reading, SoundFile
 from pipelines.upstream.trail import Trail, open_trail
@@ -50,7 +51,7 @@ class Booking:
         """An answer: by asking, or what whoever asked the same at this moment was told."""
         known = answer_at_once(question, await self._keeper.marks())
         if known is not None:
-            return Answered(cast("T", known), datetime.now(UTC))
+            return Answered(cast("T", known), observed_now())
         while True:
             lease = await self._watch.run(self._sharing.take(question))
             if isinstance(lease, Lease):
@@ -84,7 +85,7 @@ class Booking:
             Attempt(
                 surface="short_link",
                 entity_id=url,
-                observed_at=datetime.now(UTC),
+                observed_at=observed_now(),
                 outcome="ok",
                 reason=f"{target.kind} {target.id}",
                 request_count=trail.request_count,
@@ -102,7 +103,7 @@ class Booking:
             Attempt(
                 surface="media",
                 entity_id=aweme_id,
-                observed_at=datetime.now(UTC),
+                observed_at=observed_now(),
                 outcome="ok",
                 request_count=file.request_count,
                 http_status=HTTPStatus.OK,
@@ -148,7 +149,7 @@ class Booking:
         lease: Lease | None = None,
     ) -> T:
         """Run a call under the cancel watch; a failure leaves its row, too."""
-        asked_at = datetime.now(UTC)
+        asked_at = observed_now()
 
         def note(error: SametrackError | None) -> None:
             attempt = failed(

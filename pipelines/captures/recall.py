@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 
 from pipelines.domain.errors import SametrackError
+from pipelines.domain.freshness import is_fresh
+from pipelines.domain.moments import observed_now
 from pipelines.domain.records import Video
 from warehouse.engine import Engine
 from warehouse.queries import read_latest_videos
@@ -37,8 +38,8 @@ class Recall:
         video = self._known.get(aweme_id)
         if video is None or not video.statistics_complete:
             return None
-        oldest = datetime.now(UTC) - timedelta(seconds=max_age_s)
-        return video if video.observed_at >= oldest else None
+        is_young = is_fresh(video.observed_at, now=observed_now(), ttl_s=max_age_s)
+        return video if is_young else None
 
     async def _ask(self, aweme_id: str) -> None:
         answer = self._asked.get(aweme_id)

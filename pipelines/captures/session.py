@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Coroutine, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -16,6 +16,7 @@ from pipelines.captures.resolving import LINK_TTL_S, Resolver
 from pipelines.captures.sharing import Sharing
 from pipelines.captures.walk import FetchPage, Steps, Walk
 from pipelines.domain.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
+from pipelines.domain.moments import observed_now
 from pipelines.domain.records import (
     Account,
     HashtagInfo,
@@ -242,7 +243,7 @@ class Captures:
 
     def _fresh(self, aweme_id: str, max_age_s: float) -> Detail | None:
         read_at, detail = self._read.get(aweme_id, (None, None))
-        if read_at is None or datetime.now(UTC) - read_at >= timedelta(seconds=max_age_s):
+        if read_at is None or observed_now() - read_at >= timedelta(seconds=max_age_s):
             return None
         return detail
 

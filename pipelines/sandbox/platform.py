@@ -26,7 +26,7 @@ class Platform:
     """What all surfaces share.
 
     Args:
-        world: The invented world.
+        world: The invented world at its first moment.
         cache_dir: Folder of rendered sounds.
         addresses: The server's own addresses.
         renderers: Processes that render sound, so that the event loop never waits for it.
@@ -35,12 +35,12 @@ class Platform:
     def __init__(
         self, world: World, *, cache_dir: Path, addresses: Addresses, renderers: int = 2
     ) -> None:
+        self.first = world
         self.world = world
         self.addresses = addresses
         self.shelf = Shelf(world, cache_dir)
         self.log = AccessLog()
         self.faults = FaultBook()
-        self.clock_offset_s = 0
         self._cache_dir = cache_dir
         self._renderers = renderers
         self._pool = self._new_pool()
@@ -50,12 +50,24 @@ class Platform:
     @property
     def now(self) -> int:
         """Unix seconds of the platform's clock: fixed, unless moved."""
-        return self.world.now + self.clock_offset_s
+        return self.first.now + self.clock_offset_s
+
+    @property
+    def clock_offset_s(self) -> int:
+        """How far the clock was moved."""
+        return self.world.passed_s
+
+    async def move_clock(self, seconds: int) -> None:
+        """Move the clock, and with it the world: works grow, appear and vanish."""
+        passed_s = self.clock_offset_s + seconds
+        if seconds:
+            moved = await asyncio.to_thread(self.first.at, passed_s) if passed_s else self.first
+            self.world, self._directory = moved, None
 
     @cached_property
     def chart(self) -> Chart:
-        """The music chart, drawn when first asked for."""
-        return Chart(self.world)
+        """The music chart, drawn when first asked for; it has issues of all moments."""
+        return Chart(self.first)
 
     def warm(self) -> None:
         """Start a rendering process, so that the first sound does not wait for it."""

@@ -23,6 +23,7 @@ from pipelines.domain.errors import RunCancelledError
 from pipelines.domain.evidence import Comparison
 from pipelines.domain.expansion import Confirmed, Variant
 from pipelines.domain.jobs import DISCOVERY, KEYWORD_SEARCH, Job, keyword_subject
+from pipelines.domain.moments import observed_now
 from pipelines.domain.parameters import ScanParameters, scan_parameters
 from pipelines.domain.pool import Candidate, Sighting
 from pipelines.domain.records import Account, Track, UnavailableVideo, Video, VideoDetail
@@ -98,7 +99,7 @@ class ScanSession:
         job: Job,
         *,
         music_id: str,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = observed_now,
     ) -> None:
         self.runtime = runtime
         self.job = job
@@ -242,7 +243,7 @@ class ScanSession:
         """Write the progress row now."""
         self._saved_at = time.monotonic()
         self.progress = replace(
-            self.progress, eta_s=self._eta_s(), updated_at=self.clock().isoformat()
+            self.progress, eta_s=self._eta_s(), updated_at=datetime.now(UTC).isoformat()
         )
         self.runtime.control.save_progress(self.job.job_id, self.progress)
 

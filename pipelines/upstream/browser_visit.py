@@ -5,12 +5,12 @@ Not here: opening pages (`browser.py`).
 
 import asyncio
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Request, Response
 
 from pipelines.domain.errors import UpstreamError
+from pipelines.domain.moments import observed_now
 from pipelines.upstream.trail import Answer
 
 
@@ -86,6 +86,6 @@ def to_answer(surface: str, response: Response, body: bytes) -> Answer:
         status=response.status,
         content_type=headers.get("content-type"),
         body=body,
-        fetched_at=datetime.now(UTC),
+        fetched_at=observed_now(),
         retry_after=headers.get("retry-after"),
     )

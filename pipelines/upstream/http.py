@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Self
 from urllib.parse import urlsplit
@@ -26,6 +25,7 @@ from pipelines.domain.errors import (
     SubstitutionError,
     UnreachableError,
 )
+from pipelines.domain.moments import observed_now
 from pipelines.upstream.asking import Ask, HttpLimits
 from pipelines.upstream.gate import MAX_REDIRECTS, Address, Dialler, check_address, join_address
 from pipelines.upstream.manners import Manners
@@ -285,7 +285,7 @@ def _answer(response: httpx2.Response, *, surface: str, url: str) -> Answer:
         status=response.status_code,
         content_type=response.headers.get("Content-Type"),
         body=b"",
-        fetched_at=datetime.now(UTC),
+        fetched_at=observed_now(),
         location=response.headers.get("Location"),
         retry_after=response.headers.get("Retry-After"),
         validators={

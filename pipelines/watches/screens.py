@@ -16,6 +16,7 @@ from pipelines.domain.watching import Entry
 from pipelines.settings import Settings
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.providers import Provider, build_data_provider, build_music_provider
+from pipelines.upstream.stand_in_clock import follow_clock
 from pipelines.watches.observing import to_account_observation, to_hashtag_observation
 from warehouse.control import ControlStore
 from warehouse.engine import Engine
@@ -54,6 +55,8 @@ class Screens:
         """
         look = _look_at_account if entry.kind == "account" else _look_at_hashtag
         build = build_data_provider if entry.kind == "account" else build_music_provider
+
+        follow_clock(self._profile)
 
         async def ask() -> Observation:
             async with self._captures(build) as captures:

@@ -13,6 +13,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 from pipelines.world.encoding import Codec
+from pipelines.world.growth import DAY_S, HORIZON_DAYS
 from pipelines.world.shelf import Shelf
 from pipelines.world.world import World
 
@@ -23,7 +24,9 @@ def open_shelf(seed: int, size: float, tracks: int, folder: Path) -> None:
     """Called once in each process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; Ctrl-C reaches the group
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _opened["shelf"] = Shelf(World(seed, size, tracks=tracks), folder)
+    # Rows of sounds never change, so the last moment holds those of all moments.
+    last = HORIZON_DAYS * DAY_S
+    _opened["shelf"] = Shelf(World(seed, size, tracks=tracks, passed_s=last), folder)
 
 
 def make_file(index: int, codec: Codec) -> bool:

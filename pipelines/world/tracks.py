@@ -30,6 +30,7 @@ _CARRYING_KINDS = (
 )
 _VARIANT_KINDS = ((SoundKind.SPEED, 0.55), (SoundKind.PITCH, 0.25), (SoundKind.TEMPO, 0.20))
 _COVER_KINDS = ((SoundKind.COVER_SYNC, 0.5), (SoundKind.COVER_OTHER, 0.5))
+_LATER_KINDS = (SoundKind.REUPLOAD, SoundKind.LOFI, SoundKind.LATE)
 _PERSONAL_KINDS = (SoundKind.VOICE_OVER, SoundKind.MEDLEY)  # recorded for one work or a few
 
 
@@ -93,6 +94,22 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
         score=score, released_days_ago=float(rng.uniform(60, 900)),
         popularity=float(rng.normal(0.0, 0.7)), sounds=sounds,
     )  # fmt: skip
+
+
+def plan_carrier(rng: Generator, *, score: int, start_s: float, duration_s: float) -> PlannedSound:
+    """Another sound of a track that somebody brings along later: at normal speed, for one work.
+
+    Args:
+        rng: Where the choice is drawn from.
+        score: Composition of the track.
+        start_s: Where in the composition the track's own sound begins.
+        duration_s: Its length.
+    """
+    main = PlannedSound(
+        kind=SoundKind.MAIN, score=score, works=1, start_s=start_s, duration_s=duration_s
+    )
+    kind = _LATER_KINDS[int(rng.integers(len(_LATER_KINDS)))]
+    return replace(_planned(rng, main, kind, 1), is_titled=False)
 
 
 def _groups(

@@ -42,6 +42,13 @@ class WorkTruth:
         is_hinted: Its caption names the title.
         in_music_list: It is within the visible part of its music id's list.
         in_author_screen: It is on its author's first screen.
+        create_time: Unix seconds.
+        digg_count: Likes at the world's moment; the other three counts likewise.
+        comment_count: Comments.
+        collect_count: Bookmarks.
+        share_count: Shares.
+        state: Who may see it, as a word.
+        is_listed: List surfaces name it, whether it can be opened or not.
         round: After how many rounds over confirmed ids a guest finds it, None for never.
             0 = in the list of the music id asked about, 1 = on the screens of those authors, …
     """
@@ -60,6 +67,13 @@ class WorkTruth:
     is_hinted: bool
     in_music_list: bool
     in_author_screen: bool
+    create_time: int
+    digg_count: int
+    comment_count: int
+    collect_count: int
+    share_count: int
+    state: str
+    is_listed: bool
     round: int | None
 
     @property
@@ -206,5 +220,9 @@ class Truth:
             is_hinted=bool(hinted and titles[work.named_score] == titles[self.asked.score]),
             in_music_list=row in self._listed(sound.index),
             in_author_screen=row in self._shown(work.account),
+            create_time=work.create_time, digg_count=work.digg_count,
+            comment_count=work.comment_count, collect_count=work.collect_count,
+            share_count=work.share_count, state=work.state.name.lower(),
+            is_listed=work.is_listed,
             round=self.rounds.get(row),
         )  # fmt: skip

@@ -4,12 +4,14 @@ What belongs here: look-ups by public id and in list order. What is true about t
 `truth.py`, how hard they are in `hardness.py`, how they sound in `shelf.py`. No network.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.random import Generator
 
 from pipelines.world import texts, words
+from pipelines.world.growth import DAY_S, grow
 from pipelines.world.population import Population, populate
 from pipelines.world.sounds import Sound, SoundKind
 from pipelines.world.streams import Ints, stream, to_token
@@ -50,12 +52,15 @@ class World:
         size: 1.0 has some 300 accounts and 5,000 works; 40 has 200,000 works.
         tracks: How many tracks; by default 24 up to size 1, and in proportion above. With fewer,
             each has more works: such a crowded world is for load.
+        passed_s: Seconds that have passed since its first moment; see `growth.py`.
 
     Raises:
         ValueError: The seed is negative or the size too small to hold the tracks.
     """
 
-    def __init__(self, seed: int, size: float = 1.0, *, tracks: int | None = None) -> None:
+    def __init__(
+        self, seed: int, size: float = 1.0, *, tracks: int | None = None, passed_s: int = 0
+    ) -> None:
         if seed < 0:
             raise ValueError(f"a seed is at least 0, not {seed}")
         usual = round(TRACKS_AT_ONE * max(1.0, size))
@@ -66,14 +71,20 @@ class World:
         self.seed = seed
         self.size = size
         self.is_crowded = count < usual
-        self.population: Population = populate(seed, accounts=accounts, tracks=count)
+        self.passed_s = passed_s
+        first = populate(seed, accounts=accounts, tracks=count)
+        self.population: Population = grow(seed, first, passed_s=passed_s)
         self.sounds = self.population.sounds
         self.works = self.population.works
+
+    def at(self, passed_s: int) -> "World":
+        """The same world at another moment."""
+        return World(self.seed, self.size, tracks=self.track_count, passed_s=passed_s)
 
     @property
     def now(self) -> int:
         """Unix seconds of the world's own clock."""
-        return self.population.now
+        return self.population.now + self.passed_s
 
     @property
     def track_count(self) -> int:
@@ -108,7 +119,7 @@ class World:
         """Facts of an account, invented when asked for."""
         rng = stream(self.seed, "account", index)
         likes = int(self.works.digg_count[self.works_by_account(index)].sum())
-        return AccountFacts(
+        facts = AccountFacts(
             index=index, sec_uid=self.sec_uid(index), uid=str(10**15 + 7919 * index),
             short_id=str(10**9 + 104_729 * index),
             unique_id=f"{texts.pick(rng, words.NICKS_EN)}{index:05d}",
@@ -118,6 +129,12 @@ class World:
             favoriting_count=int(rng.integers(0, 5000)),
             ip_location=texts.pick(rng, words.CITIES),
         )  # fmt: skip
+        return replace(facts, follower_count=facts.follower_count + self._followed(rng))
+
+    def _followed(self, rng: Generator) -> int:
+        """Followers that came since the first moment; drawn after all that was true then."""
+        daily = float(np.exp(rng.normal(1.0, 1.5)))
+        return int(daily * max(0, self.passed_s) / DAY_S)
 
     def sec_uid(self, index: int) -> str:
         """Public id of an account."""

@@ -1,172 +1,96 @@
-"""A week of a watchlist with real scans: the stand-in platform's clock is moved, a driver gives
-each due time in turn.
+"""A week of a watchlist against the world's truth: real scans, the stand-in platform's clock moved.
 
-`python -m tests.bench.week [--days 7] [--tracks 5] [--size 0.1] [--every "every 12 hours"]`.
-Checked: every due time is a run once though two watchers look, every track is scanned once in each,
-a world that stands still gives no digest that names a change, and a work that one scan is refused
-is missing in that digest and new in the next. Works of the stand-in platform do not grow: growth
-series need a driver of their own.
+`python -m tests.bench.week [--days 7] [--tracks 5] [--size 0.1] [--every "every 12 hours"]`. From
+an empty warehouse; in the middle the worker is killed while it scans. Checked: every due time is
+one run, though two watchers look; every growth series is right point by point; every digest names
+what changed and nothing else. Exits 1 on a deviation.
 """
 
 import argparse
+import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import ExitStack, closing
-from datetime import UTC, datetime, timedelta
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
-import httpx2
 from rich.console import Console
+from rich.table import Table
 
 from pipelines.domain.jobs import PRIORITY_SCHEDULES
-from pipelines.domain.watching import RUN_ENDED, Entry, Plan, WatchRun, to_cron
-from pipelines.open_desk import build_desk
-from pipelines.settings import Settings
-from pipelines.upstream.providers import choose_profile
-from pipelines.watches.calendar import CronCalendar
-from pipelines.watches.digest import DigestFolder
-from pipelines.watches.telling import Nobody
-from pipelines.watches.watcher import Watcher
-from tests.stage import Stage, open_stage, wait_for
-from warehouse.control import open_control
+from pipelines.domain.watching import Thresholds
+from tests.stage import Stage, open_stage
+from tests.week import NAME, Week
+from tests.week_truth import Verdict, judge_digests, judge_series
 
-NAME = "week"
-HOUR_S = 3600
-MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 console = Console(width=130)
 
 type Figure = tuple[str, str, str]
 
 
-class Clock:
-    """The time of the watchlists; jobs, leases and hosts keep the machine's own."""
-
-    now = MONDAY
-
-    def __call__(self) -> float:
-        return self.now.timestamp()
-
-    def moment(self) -> datetime:
-        return self.now
-
-
 def measure_week(
-    root: Path, cache: Path, *, days: int, tracks: int, size: float, every: str
-) -> list[Figure]:
-    """Run the week; what was found, beside what it should be."""
+    root: Path, cache: Path, *, days: int, tracks: int, size: float, every: str, seed: int
+) -> tuple[list[Figure], list[str]]:
+    """Run the week: what was found beside what it should be, and every deviation."""
     root.mkdir(parents=True, exist_ok=True)
-    clock, began = Clock(), time.monotonic()
+    began = time.monotonic()
     with open_stage(root, cache) as stage, ExitStack() as stack:
-        stage.start_platform(seed=7, size=size)
+        stage.start_platform(seed=seed, size=size)
         stage.start_worker()
-        ids = [one["music_id"] for one in stage.world("/_world/tracks")["tracks"][:tracks]]
-        watchers = [_open_watcher(stage, stack, clock) for _ in range(2)]
-        plan = Plan(
-            name=NAME,
-            every=every,
-            entries=tuple(Entry(kind="track", input=music_id) for music_id in ids),
-            parameters={"candidate_limit": 30, "count": 10, "search_enabled": False},
-        )
-        watchers[0].control.create_watchlist(plan, to_cron(every))
-        hidden = _pass_days(stage, watchers, clock, days=days)
-        runs = list(reversed(watchers[0].control.watch_runs(NAME, limit=9999)))
-        jobs = stage.control.jobs(limit=9999)
-    return [
-        ("due times / runs / distinct", _counts(runs, days=days, every=every), "equal"),
-        (
-            "scans of each track",
-            str(sorted(Counter(job.input for job in jobs).values())),
-            f"{len(runs)} each",
-        ),
-        ("priority of all scans", str({job.priority for job in jobs}), f"{{{PRIORITY_SCHEDULES}}}"),
-        ("changes by digest", str([_changes(run) for run in runs]), f"0 but at {hidden}"),
-        ("seconds per run", f"{(time.monotonic() - began) / max(len(runs), 1):.1f} s", "stated"),
-    ]
+        week = Week(stage, stack, every=every, thresholds=Thresholds(velocity=500.0, rank_change=1))
+        week.begin(tracks=tracks)
+        middle = len(week.due_times(days=days)) // 2
+        week.go_on(days=days, disturb=lambda step: _killed(stage, is_time=step == middle))
+        spent = time.monotonic() - began
+        verdict = Verdict()
+        judge_digests(week, verdict)
+        judge_series(week, verdict)
+        return _figures(week, verdict, days=days, spent=spent)
 
 
-def _open_watcher(stage: Stage, stack: ExitStack, clock: Clock) -> Watcher:
-    """Rows of watchlists by the moved clock; all else over the stage's own stores."""
-    settings = Settings(
-        _env_file=None,
-        profile="sandbox",
-        data_home=stage.root / "home",
-        sandbox_port=stage.port,
+def _killed(stage: Stage, *, is_time: bool) -> bool:
+    """Kill the worker while it scans, once; a new one takes its place."""
+    if not is_time:
+        return True
+    worker = stage.worker
+    if worker is None or not any(job.status == "running" for job in stage.control.jobs(limit=50)):
+        return False
+    worker.process.kill()
+    worker.process.wait()
+    stage.start_worker()
+    return True
+
+
+def _figures(
+    week: Week, verdict: Verdict, *, days: int, spent: float
+) -> tuple[list[Figure], list[str]]:
+    runs, due = week.runs(), week.due_times(days=days)
+    jobs = week.stage.control.jobs(limit=9999)
+    per_track = Counter(job.input for job in jobs)
+    looks = Counter(
+        look.status for run in runs for look in week.watchers[0].control.looks(run.run_id)
     )
-    moved = stack.enter_context(
-        closing(open_control(stage.home.control_url, world="sandbox", clock=clock))
-    )
-    profile = choose_profile(settings)
-    return Watcher(
-        control=moved,
-        desk=build_desk(settings, profile, control=stage.control, engine=stage.engine),
-        look=_look_at_nothing,
-        gone_works=lambda _job_id: {},
-        calendar=CronCalendar(),
-        digests=DigestFolder(stage.home.digests_dir),
-        teller=Nobody(),
-        is_demo=True,
-        clock=clock.moment,
-    )
-
-
-def _look_at_nothing(entry: Entry) -> Any:
-    raise AssertionError(f"{entry} is no track")
-
-
-def _pass_days(stage: Stage, watchers: list[Watcher], clock: Clock, *, days: int) -> str:
-    """Hour by hour; both watchers look, the runs of an hour end before the next begins."""
-    hidden, hide_at = "", MONDAY + timedelta(days=days / 2)
-    for _ in range(days * 24):
-        clock.now += timedelta(seconds=HOUR_S)
-        move = {"advance_s": HOUR_S}
-        url = f"http://127.0.0.1:{stage.port}/_world/"
-        httpx2.post(f"{url}clock", json=move).raise_for_status()
-        if not hidden and clock.now >= hide_at:
-            hidden = _hide_one(stage, watchers[0])
-        before = _open(watchers[0])
-        for watcher in watchers:
-            watcher.advance()
-        if _open(watchers[0]) or before:
-            wait_for(lambda: not _advanced(watchers))
-            if hidden:
-                httpx2.delete(f"{url}faults").raise_for_status()
-    return hidden or "nowhere"
-
-
-def _hide_one(stage: Stage, watcher: Watcher) -> str:
-    """The platform refuses one confirmed work until the next run is over; its id."""
-    run = next(run for run in watcher.control.watch_runs(NAME, limit=1))
-    seen = watcher.control.looks(run.run_id)[0].observation or {}
-    aweme_id: str = seen["works"][0]["aweme_id"]
-    stage.fault(surface="video_page", kind="gone", entity=aweme_id, times=0)
-    return aweme_id
-
-
-def _advanced(watchers: list[Watcher]) -> bool:
-    """True while a run is open."""
-    for watcher in watchers:
-        watcher.advance()
-    return _open(watchers[0])
-
-
-def _open(watcher: Watcher) -> bool:
-    runs = watcher.control.watch_runs(NAME, limit=1)
-    return bool(runs) and runs[0].status not in RUN_ENDED
-
-
-def _changes(run: WatchRun) -> int | str:
-    return run.status if run.digest is None else int(run.digest["change_count"])
-
-
-def _counts(runs: list[WatchRun], *, days: int, every: str) -> str:
-    calendar, moment, due = CronCalendar(), MONDAY, 0
-    while (following := calendar.following(to_cron(every), moment)) is not None:
-        if following > MONDAY + timedelta(days=days):
-            break
-        moment, due = following, due + 1
-    return f"{due} / {len(runs)} / {len({run.due_at for run in runs})}"
+    deviations = list(verdict.deviations)
+    if [run.due_at for run in runs] != due:
+        deviations.append(f"due {due}, run {[run.due_at for run in runs]}")
+    if set(per_track.values()) != {len(due)}:
+        deviations.append(f"scans of each track: {per_track}")
+    if {job.priority for job in jobs} != {PRIORITY_SCHEDULES}:
+        deviations.append("a scan of a schedule went before people's")
+    changes = [run.digest["change_count"] if run.digest else run.status for run in runs]
+    counted = f"{len(due)} / {len(runs)} / {len({run.due_at for run in runs})}"
+    figures = [
+        ("due times / runs / distinct", counted, "equal"),
+        ("scans of each track", str(sorted(per_track.values())), f"{len(due)} each"),
+        ("looks by how they ended", str(dict(looks)), "failed: only those of the killed worker"),
+        ("changes named, by digest", str(changes), "as the truth has them"),
+        ("changes named in all", str(verdict.named), "as the truth has them"),
+        ("works too near to the velocity's threshold", str(verdict.too_near), "not judged"),
+        ("points of growth compared", str(verdict.points), "all right"),
+        ("deviations", str(len(deviations)), "0"),
+        ("whole week", f"{spent:.0f} s, {spent / max(len(runs), 1):.1f} s a run", "under 360 s"),
+    ]  # fmt: skip
+    return figures, deviations
 
 
 def main() -> None:
@@ -174,12 +98,21 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=7)
     parser.add_argument("--tracks", type=int, default=5)
     parser.add_argument("--size", type=float, default=0.1)
+    parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--every", default="every 12 hours")
     options = parser.parse_args()
+    table = Table(title=f"{NAME}: {vars(options)}")
+    for name in ("what", "measured", "aim"):
+        table.add_column(name)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for figure in measure_week(root / "stage", root / "sounds", **vars(options)):
-            console.print(*figure, sep="   ")
+        figures, deviations = measure_week(root / "stage", root / "sounds", **vars(options))
+    for figure in figures:
+        table.add_row(*figure)
+    console.print(table)
+    for line in deviations:
+        console.print(line, style="red")
+    sys.exit(1 if deviations else 0)
 
 
 if __name__ == "__main__":

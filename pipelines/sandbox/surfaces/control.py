@@ -4,7 +4,7 @@ All paths begin with `/_world/`; they are neither logged nor slowed nor broken.
 """
 
 import asyncio
-from functools import cache
+from functools import lru_cache
 
 import psutil
 from starlette.requests import Request
@@ -22,6 +22,7 @@ from pipelines.world.truth import Truth
 
 _SHOWN_TRACKS = 24
 """Unless `limit` says otherwise: counting takes time in large worlds."""
+_KEPT_TRUTHS = 2000
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
@@ -43,7 +44,7 @@ class _Knowledge:
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
-        self.truth_of = cache(lambda music_id: Truth(platform.world, music_id))
+        self._truths = lru_cache(maxsize=_KEPT_TRUTHS)(Truth)
 
     async def tracks(self, request: Request) -> Response:
         counted = request.query_params.get("counts") != "0"
@@ -56,18 +57,30 @@ class _Knowledge:
         )
         return JSONResponse({"seed": self.platform.world.seed, "tracks": listed})
 
+    def truth_of(self, music_id: str) -> Truth:
+        return self._truths(self.platform.world, music_id)
+
     async def truth(self, request: Request) -> Response:
+        """What is true now, or was or will be `at` so many seconds after the first moment."""
         try:
-            found = await asyncio.to_thread(self.truth_of, request.path_params["music_id"])
+            found = await asyncio.to_thread(self._truth_at, request)
         except KeyError:
             return JSONResponse({"error": "no such music id"}, status_code=404)
         everything = request.query_params.get("all") == "1"
         works = await asyncio.to_thread(lambda: found.works(everything=everything))
-        track = {**_track(self.platform, found.asked), **self._counts(found.asked)}
+        expected = await asyncio.to_thread(found.counts)
+        track = {**_track(self.platform, found.asked), "expected": expected}
         return JSONResponse({**track, "works": [work.to_document() for work in works]})
 
+    def _truth_at(self, request: Request) -> Truth:
+        music_id, now_s = request.path_params["music_id"], self.platform.clock_offset_s
+        passed_s = whole(request, "at", now_s)
+        if passed_s == now_s:
+            return self.truth_of(music_id)
+        return Truth(self.platform.first.at(passed_s), music_id)
+
     async def hardness(self, _: Request) -> Response:
-        report = await asyncio.to_thread(hardness, self.platform.world)
+        report = await asyncio.to_thread(hardness, self.platform.first)
         return JSONResponse(report.to_document())
 
     def _counts(self, sound: Sound) -> Document:
@@ -116,8 +129,7 @@ def _levers(platform: Platform) -> list[BaseRoute]:
 
     async def clock(request: Request) -> Response:
         if request.method == "POST":
-            moved = (await request.json()).get("advance_s", 0)
-            platform.clock_offset_s += int(moved)
+            await platform.move_clock(int((await request.json()).get("advance_s", 0)))
         return JSONResponse({"now": platform.now, "offset_s": platform.clock_offset_s})
 
     return [

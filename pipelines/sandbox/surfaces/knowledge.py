@@ -24,6 +24,7 @@ from pipelines.sandbox.surfaces.user_pages import LIST_FORMS, has_list
 from pipelines.world.issues import Issue
 from pipelines.world.truth import Truth
 from pipelines.world.works import State, Work
+from pipelines.world.world import World
 
 _SHOWN = 50
 """Entries of a list, unless `limit` says otherwise."""
@@ -47,7 +48,10 @@ def routes(platform: Platform) -> list[BaseRoute]:
 class _Knowledge:
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
-        self.world = platform.world
+
+    @property
+    def world(self) -> World:
+        return self.platform.world
 
     async def hashtags(self, request: Request) -> Response:
         directory = await self.platform.directory()

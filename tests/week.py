@@ -1,0 +1,178 @@
+"""A week of a watchlist in minutes: the stand-in platform's clock is moved to each due time, two
+watchers look, a real worker scans, and what the platform knows is noted beside each run.
+
+For the bench and its small version among the tests. Not here: what is expected (`week_truth`).
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx2
+
+from pipelines.domain.watching import RUN_ENDED, Entry, Plan, Thresholds, WatchRun, to_cron
+from pipelines.open_desk import build_desk
+from pipelines.settings import Settings
+from pipelines.upstream.providers import choose_profile
+from pipelines.watches.calendar import CronCalendar
+from pipelines.watches.digest import DigestFolder
+from pipelines.watches.telling import Nobody
+from pipelines.watches.watcher import Watcher
+from tests.stage import Stage, wait_for
+from warehouse.control import open_control
+from warehouse.queries import read_candidates
+
+NAME = "week"
+Truth = dict[str, dict[str, Any]]
+"""What is true about each work of a track, by its id."""
+
+
+@dataclass
+class Clock:
+    """The machine's time, moved as the platform's is. Of watchlists alone: jobs, leases and hosts
+    keep the machine's own.
+    """
+
+    moved_s: int = 0
+
+    def __call__(self) -> float:
+        return self.moment().timestamp()
+
+    def moment(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self.moved_s)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One due time: how far the platform had moved on, and what was true then, by track."""
+
+    due_at: datetime
+    passed_s: int
+    truth: dict[str, Truth]
+
+
+@dataclass
+class Week:
+    """The driver. `steps` grow as it goes."""
+
+    stage: Stage
+    stack: ExitStack
+    every: str = "every 12 hours"
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    clock: Clock = field(default_factory=Clock)
+    steps: list[Step] = field(default_factory=list)
+
+    def begin(self, *, tracks: int, candidate_limit: int = 300) -> None:
+        """Keep the watchlist; from now on it falls due."""
+        told = self.stage.world(f"/_world/tracks?limit={tracks}")["tracks"]
+        self.tracks = [one["music_id"] for one in told]
+        self.watchers = [self._open_watcher() for _ in range(2)]
+        plan = Plan(
+            name=NAME,
+            every=self.every,
+            entries=tuple(Entry(kind="track", input=music_id) for music_id in self.tracks),
+            thresholds=self.thresholds,
+            parameters={
+                "candidate_limit": candidate_limit, "count": 15, "search_enabled": False,
+            },
+        )  # fmt: skip
+        self.began_at = self.clock.moment()
+        self.watchers[0].control.create_watchlist(plan, to_cron(self.every))
+
+    def go_on(self, *, days: float, disturb: Callable[[int], bool] = lambda _: False) -> None:
+        """Pass so many days. `disturb(step)`: called until it says True, after each hand-in."""
+        until = self.began_at + timedelta(days=days)
+        while (due := self._following()) is not None and due <= until:
+            half = (due - self.clock.moment()) / 2
+            self._move(int(half.total_seconds()))
+            assert not self._look()
+            self._move(int((due - self.clock.moment()).total_seconds()) + 1)
+            self.steps.append(
+                Step(due_at=due, passed_s=self.clock.moved_s, truth=self._truth_of_all())
+            )
+            self._run(lambda: disturb(len(self.steps) - 1))
+
+    def runs(self) -> list[WatchRun]:
+        """All runs, oldest first."""
+        return list(reversed(self.watchers[0].control.watch_runs(NAME, limit=9999)))
+
+    def due_times(self, *, days: float) -> list[datetime]:
+        """What the calendar says should have been run."""
+        calendar, moment, found = CronCalendar(), self.began_at, []
+        while (following := calendar.following(to_cron(self.every), moment)) is not None:
+            if following > self.began_at + timedelta(days=days):
+                break
+            moment = following
+            found.append(moment)
+        return found
+
+    def _run(self, disturb: Callable[[], bool]) -> None:
+        """Everybody looks until the run is over."""
+        assert self._look()
+        is_quiet = False
+
+        def is_over() -> bool:
+            nonlocal is_quiet
+            is_quiet = is_quiet or disturb()
+            return not self._look()
+
+        wait_for(is_over)
+
+    def _look(self) -> bool:
+        """Both watchers look; True while a run is open."""
+        for watcher in self.watchers:
+            watcher.advance()
+        runs = self.watchers[0].control.watch_runs(NAME, limit=1)
+        return bool(runs) and runs[0].status not in RUN_ENDED
+
+    def _following(self) -> datetime | None:
+        return CronCalendar().following(to_cron(self.every), self.clock.moment())
+
+    def _move(self, seconds: int) -> None:
+        """Move the platform and the watchlists on together."""
+        url = f"http://127.0.0.1:{self.stage.port}/_world/clock"
+        told = httpx2.post(url, json={"advance_s": seconds}, timeout=60).raise_for_status().json()
+        self.clock.moved_s = int(told["offset_s"])
+
+    def _truth_of_all(self) -> dict[str, Truth]:
+        return {music_id: self._truth(music_id) for music_id in self.tracks}
+
+    def _truth(self, music_id: str) -> Truth:
+        works = self.stage.world(f"/_world/truth/{music_id}")["works"]
+        return {work["aweme_id"]: work for work in works}
+
+    def _open_watcher(self) -> Watcher:
+        """Rows of watchlists by the moved clock; all else over the stage's own stores."""
+        stage = self.stage
+        settings = Settings(
+            _env_file=None,
+            profile="sandbox",
+            data_home=stage.root / "home",
+            sandbox_port=stage.port,
+        )
+        moved = self.stack.enter_context(
+            closing(open_control(stage.home.control_url, world="sandbox", clock=self.clock))
+        )
+        return Watcher(
+            control=moved,
+            desk=build_desk(
+                settings, choose_profile(settings), control=stage.control, engine=stage.engine
+            ),
+            look=_look_at_nothing,
+            gone_works=self._gone_works,
+            calendar=CronCalendar(),
+            digests=DigestFolder(stage.home.digests_dir),
+            teller=Nobody(),
+            is_demo=True,
+            clock=self.clock.moment,
+        )
+
+    def _gone_works(self, job_id: str) -> dict[str, str | None]:
+        rows = read_candidates(self.stage.engine, job_id)
+        return {row["aweme_id"]: row["reason"] for row in rows if row["outcome"] == "unavailable"}
+
+
+def _look_at_nothing(entry: Entry) -> Any:
+    raise AssertionError(f"{entry} is no track")
