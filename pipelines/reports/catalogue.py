@@ -1,0 +1,149 @@
+"""Which reports there are. A notebook is the only truth about its name, purpose and parameters.
+
+Reads notebooks as files; runs nothing.
+"""
+
+import ast
+import io
+import json
+import tokenize
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pipelines.domain.errors import InvalidParameterError
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+PLACES = frozenset({"home", "lake", "tables", "as_of"})
+"""Parameters of a notebook that say where and when, not what: whoever runs it sets them."""
+_TYPES: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportParameter:
+    """One parameter: its type is that of its default."""
+
+    name: str
+    type: type
+    default: object
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notebook:
+    """One report."""
+
+    name: str
+    path: Path
+    title: str
+    purpose: str
+    parameters: tuple[ReportParameter, ...]
+
+
+def read_catalogue(folder: Path = NOTEBOOKS) -> tuple[Notebook, ...]:
+    """All reports, by name.
+
+    Raises:
+        InvalidParameterError: The folder of notebooks is not there.
+    """
+    if not folder.is_dir():
+        raise InvalidParameterError(
+            "the notebooks are not installed",
+            hint="they lie in `notebooks/` of the repository: run this from its own environment",
+        )
+    return tuple(_read(path) for path in sorted(folder.glob("*.ipynb")))
+
+
+def find_report(name: str, *, folder: Path = NOTEBOOKS) -> Notebook:
+    """The report of this name.
+
+    Raises:
+        InvalidParameterError: There is none; says which there are and which is nearest.
+    """
+    known = {one.name: one for one in read_catalogue(folder)}
+    if name in known:
+        return known[name]
+    raise InvalidParameterError(
+        f"there is no report {name!r}{_nearest(name, known)}",
+        hint=f"reports: {', '.join(known)}; or give the id of a completed job",
+    )
+
+
+def parse_parameters(report: Notebook, given: Mapping[str, str]) -> dict[str, object]:
+    """Parameters as the notebook takes them, from texts; those not given are left away.
+
+    Raises:
+        InvalidParameterError: One is not known, or not of its type.
+    """
+    known = {one.name: one for one in report.parameters}
+    for name in given:
+        if name not in known:
+            told = ", ".join(f"{one.name} ({one.type.__name__})" for one in report.parameters)
+            raise InvalidParameterError(
+                f"the report {report.name} has no parameter {name!r}{_nearest(name, known)}",
+                hint=f"parameters: {told or 'none'}",
+            )
+    return {name: _parse(known[name], text) for name, text in given.items()}
+
+
+def _parse(parameter: ReportParameter, text: str) -> object:
+    try:
+        if parameter.type is bool:
+            return _WORDS[text.strip().lower()]
+        return parameter.type(text)
+    except (ValueError, KeyError) as error:
+        raise InvalidParameterError(
+            f"{parameter.name} is a {parameter.type.__name__}, not {text!r}",
+            hint=parameter.meaning,
+        ) from error
+
+
+def _nearest(name: str, known: Mapping[str, object]) -> str:
+    found = get_close_matches(name, known, n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def _read(path: Path) -> Notebook:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    heading, _, purpose = "".join(cells[0]["source"]).partition("\n")
+    source = next(
+        "".join(cell["source"])
+        for cell in cells
+        if "parameters" in cell["metadata"].get("tags", ())
+    )
+    return Notebook(
+        name=path.stem,
+        path=path,
+        title=heading.removeprefix("# ").strip(),
+        purpose=" ".join(purpose.split()),
+        parameters=tuple(_parameters(source)),
+    )
+
+
+def _parameters(source: str) -> list[ReportParameter]:
+    """`name: type = default  # meaning`, as papermill reads it, too."""
+    meanings = {
+        token.start[0]: token.string.removeprefix("#").strip()
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
+    return [
+        ReportParameter(
+            name=str(ast.unparse(node.target)),
+            type=_TYPES[ast.unparse(node.annotation)],
+            default=ast.literal_eval(node.value),
+            meaning=meanings.get(node.lineno, ""),
+        )
+        for node in ast.parse(source).body
+        if isinstance(node, ast.AnnAssign)
+        and node.value is not None
+        and ast.unparse(node.target) not in PLACES
+    ]
+
+
+def to_config_fields(report: Notebook) -> dict[str, Any]:
+    """Name to (type, default, meaning) of every parameter, for forms that people fill in."""
+    return {one.name: (one.type, one.default, one.meaning) for one in report.parameters}

@@ -1,0 +1,62 @@
+"""An executed notebook as one HTML page that asks the network for nothing.
+
+Texts of notebooks are markdown without raw HTML; HTML of outputs is taken from our own display
+classes alone (`warehouse/reporting/display.py`), everything else is escaped. The page's policy
+allows no script and no request.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+from pipelines.reports.catalogue import Notebook
+
+_HIDDEN = frozenset({"parameters", "injected-parameters"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """What differs between two makings of the same report; it stands in one line of the page."""
+
+    run_id: str
+    made_at: str
+
+
+def render_page(report: Notebook, executed: Any, making: Making) -> str:
+    """The page of an executed notebook."""
+    cells = [_cell(cell) for cell in executed.cells if not _HIDDEN & set(cell.metadata.tags)]
+    template = _environment().get_template("page.html.j2")
+    return template.render(report=report, cells=cells, making=making)
+
+
+def _cell(cell: Any) -> Mapping[str, Any]:
+    if cell.cell_type == "markdown":
+        text = MarkdownIt("commonmark", {"html": False}).enable("table").render(cell.source)
+        return {"text": Markup(text), "code": None, "outputs": []}  # noqa: S704  # raw HTML is off
+    return {"text": None, "code": cell.source, "outputs": [_output(one) for one in cell.outputs]}
+
+
+def _output(output: Any) -> Markup:
+    """HTML of our own where there is some, else text."""
+    if output.output_type == "stream":
+        return Markup("<pre>{}</pre>").format(output.text)
+    found = output.data.get("text/html")
+    if found is not None:
+        return Markup(found)  # noqa: S704  # of our display classes, which escape
+    return Markup("<pre>{}</pre>").format(escape(output.data.get("text/plain", "")))
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("pipelines.reports", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
