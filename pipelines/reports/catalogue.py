@@ -96,7 +96,7 @@ def _parse(parameter: ReportParameter, text: str) -> object:
         return parameter.type(text)
     except (ValueError, KeyError) as error:
         raise InvalidParameterError(
-            f"{parameter.name} is a {parameter.type.__name__}, not {text!r}",
+            f"{parameter.name}: {text!r} is no {parameter.type.__name__}",
             hint=parameter.meaning,
         ) from error
 

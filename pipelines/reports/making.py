@@ -15,7 +15,7 @@ from pipelines.domain.errors import InvalidParameterError
 from pipelines.domain.worlds import is_demo_world
 from pipelines.reports.catalogue import Notebook
 from pipelines.reports.page import Making, render_page
-from pipelines.reports.printing import print_page
+from pipelines.reports.printing import write_pdf
 from pipelines.reports.running import Progress, run_notebook
 from pipelines.settings import Settings
 from pipelines.upstream.providers import choose_profile
@@ -81,15 +81,11 @@ def make_report(settings: Settings, asked: Asked, *, progress: Progress) -> Made
     )
     html = render_page(asked.report, executed, making)
     write_whole(page, [html.encode()])
-    pdf = _print(settings, html, page, progress) if asked.with_pdf else None
+    pdf = None
+    if asked.with_pdf:
+        progress("printing")
+        pdf = write_pdf(html, page, chromium=settings.chromium_path)
     return Made(page=page, pdf=pdf, tables=tables, run_id=run_id, is_demo=is_demo_world(home.world))
-
-
-def _print(settings: Settings, html: str, page: Path, progress: Progress) -> Path:
-    progress("printing")
-    pdf = page.with_suffix(".pdf")
-    write_whole(pdf, [print_page(html, chromium=settings.chromium_path)])
-    return pdf
 
 
 def _stem(asked: Asked) -> str:

@@ -10,12 +10,26 @@ from playwright.async_api import Error
 
 from pipelines.domain.errors import SametrackError
 from pipelines.upstream.browser_process import BrowserProcess, find_chromium
+from warehouse.exporting.writing import write_whole
 
 NOWHERE = "http://127.0.0.1:9"
 _FOOTER = (
     '<div style="font-size:7pt;width:100%;text-align:center;color:#555">'
     '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
 )
+
+
+def write_pdf(html: str, page: Path, *, chromium: Path | None) -> Path:
+    """Print a page into a PDF beside it; returns where.
+
+    Raises:
+        ProviderUnsupportedError: There is no Chromium.
+        InvalidParameterError: It cannot be written there.
+        SametrackError: It does not start or print.
+    """
+    pdf = page.with_suffix(".pdf")
+    write_whole(pdf, [print_page(html, chromium=chromium)])
+    return pdf
 
 
 def print_page(html: str, *, chromium: Path | None) -> bytes:
