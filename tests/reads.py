@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast, override
 
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.health import Readiness
@@ -109,15 +110,19 @@ class Desk:
         """A history without memory of refusals."""
         return ChartHistory(self.sources, leave=self.left.extend)
 
-    def client(self, **settings: Any) -> TestClient:
+    def app(self, **settings: Any) -> ASGIApp:
         """The service around these reads; it has no scans."""
-        app = create_app(
+        return create_app(
             settings=self.sources.settings.model_copy(update=settings),
             desk=None,
             readiness=Readiness({}),
             sources=self.sources,
             chart=self.chart,
         )
+
+    def client(self, **settings: Any) -> TestClient:
+        """A visitor of that service."""
+        app = self.app(**settings)
         return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from .faults import (
     WaitTimeoutError,
 )
 from .synchronous import Client
+from .watching import WatchEntryGiven, WatchlistChanges, WatchlistOptions, WatchThresholdsGiven
 
 __all__ = [
     "DEFAULT_URL",
@@ -48,4 +49,8 @@ __all__ = [
     "UnavailableError",
     "UnsupportedError",
     "WaitTimeoutError",
+    "WatchEntryGiven",
+    "WatchThresholdsGiven",
+    "WatchlistChanges",
+    "WatchlistOptions",
 ]

@@ -25,6 +25,12 @@ DATA_NAMES: Mapping[str, str] = {
     "fetch_hashtag_video_list": "HashtagVideosData",
     "chart_history": "ChartHistoryData",
     "sametrack_jobs": "JobListData",
+    "sametrack_watchlists": "WatchlistsData",
+    "sametrack_watchlist": "WatchlistData",
+    "sametrack_watchlist_delete": "WatchlistDeletedData",
+    "sametrack_watchlist_runs": "WatchRunsData",
+    "sametrack_watchlist_run_of": "WatchRunData",
+    "sametrack_watchlist_digests": "WatchDigestsData",
 }
 """Operations whose `data` the client names; equal ones share a name."""
 

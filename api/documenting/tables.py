@@ -138,7 +138,8 @@ def _example(one: Document, words: Wording) -> str:
     if example is None:
         return ""
     call = [f"curl '{BASE}{example['url']}'"]
-    call += [f"-X {one['method']}"] if one["method"] not in {"GET", "POST"} else []
+    usual = "GET" if example["body"] is None else "POST"
+    call += [] if one["method"] == usual else [f"-X {one['method']}"]
     if example["body"] is not None:
         body = json.dumps(example["body"], ensure_ascii=False)
         call += ["-H 'Content-Type: application/json'", f"-d '{body}'"]
