@@ -1,12 +1,14 @@
-"""The query of the chart's history (endpoint 16). Its limits are `CHART_PARAMETERS`."""
+"""Queries and bodies of the operations on the chart. Limits of endpoint 16: `CHART_PARAMETERS`."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
-from pydantic import Field, StrictInt
+from pydantic import Field, StrictInt, StrictStr
 
-from api.params import QueryModel, Unicode, limited
+from api.chart_book import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
+from api.params import QueryModel, Strict, Text, Unicode, limited
 from pipelines.domain.chart_history import CHART_PARAMETERS, Span, read_span
+from pipelines.domain.chart_links import Said
 
 _DATE = {"format": "date", "examples": ["2026-01-31"]}
 
@@ -35,3 +37,41 @@ class ChartQuery(QueryModel):
             InvalidDateRangeError: They are no dates, or no range of the chart.
         """
         return read_span(self.start_date, self.end_date)
+
+
+_SONG_KEY = "song, as answers of the chart's history name it. 歌曲标识, 见历史榜单返回的 song_key"
+SongKeyText = Annotated[
+    Text, Field(min_length=1, max_length=100, description=_SONG_KEY, examples=["hash:0a1b2c3d"])
+]
+
+
+class ChartLinksQuery(QueryModel):
+    """Query of what people said of songs and music ids."""
+
+    song_key: SongKeyText | None = Field(None, description=_SONG_KEY)
+
+
+class ChartLinkBody(Strict):
+    """Body of a statement about a song and a music id."""
+
+    song_key: SongKeyText
+    music_id: Annotated[
+        StrictStr,
+        Field(
+            pattern=r"^[0-9]{5,30}$",
+            description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字",
+            examples=["7300000000000000001"],
+        ),
+    ]
+    said: Said = Field(
+        description=(
+            "`same`: the song is this music id; `different`: it is not; `withdrawn`: the rules "
+            "hold again. 同一首、不是同一首或撤回"
+        )
+    )
+    said_by: Annotated[Text, Field(max_length=MAX_NAME_LENGTH)] | None = Field(
+        None, description="who says it. 标注人"
+    )
+    note: Annotated[Text, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
+        None, description="in the person's own words. 备注"
+    )

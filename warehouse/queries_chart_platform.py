@@ -5,6 +5,7 @@ Here: SQL and the shape of its answer. Not here: the rules of linking and of the
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 from typing import Any, cast
 
 from pipelines.domain.chart_history import SONG_LIMIT
@@ -30,17 +31,35 @@ _KEPT_SONGS = """
 """
 
 
-def read_kept_songs(engine: Engine) -> list[Row]:
-    """Every place of every kept issue with a day: `day, volid, rank, title, artist, song_hash`."""
+def read_kept_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
+    """Every place of every kept issue with a day: `day, volid, rank, title, artist, song_hash`.
+
+    With a `song_key` only places that can be that song's: of its hash, or without any hash.
+    """
+    kind, _, mark = (song_key or "").partition(":")
     return _rows(
         engine,
         f"""
         {_KEPT_SONGS}
         select day, volid, rank, title, artist, song_hash from kept
-        where day is not null order by day, volid, rank
+        where day is not null
+            and ($kind = '' or lower(coalesce(song_hash, '')) = if($kind = 'hash', $mark, ''))
+        order by day, volid, rank
         """,  # noqa: S608  # no value in it
         limit=SONG_LIMIT,
+        kind=kind,
+        mark=mark,
     )
+
+
+def read_kept_days(engine: Engine) -> list[date]:
+    """Days of the issues with songs in the lake, oldest first."""
+    found = _rows(
+        engine,
+        f"{_KEPT_SONGS} select distinct day from kept where day is not null order by day",  # noqa: S608  # no value in it
+        limit=SONG_LIMIT,
+    )
+    return [row["day"] for row in found]
 
 
 def read_sounds(engine: Engine) -> Iterator[Sound]:

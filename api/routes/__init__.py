@@ -3,6 +3,7 @@
 from api.routes import (
     annotations,
     chart,
+    chart_platform,
     console,
     discovery,
     doctor,
@@ -43,6 +44,9 @@ ROUTERS = (
     watchlists.writing,
     watchlists.router,
     watchlists.listing,
+    chart_platform.writing,
+    chart_platform.router,
+    chart_platform.listing,
     health.router,
     reference.router,
     console.router,

@@ -21,6 +21,7 @@ from warehouse.engine import Engine
 from warehouse.queries_chart_platform import (
     read_chart_platform,
     read_heard,
+    read_kept_days,
     read_kept_songs,
     read_sounds,
     read_statements,
@@ -54,7 +55,7 @@ def judge_songs(engine: Engine, *, song_key: str | None = None) -> Judged:
         WarehouseError: The lake cannot be read or written.
     """
     engine.refresh()
-    chart = to_chart(read_kept_songs(engine))
+    chart = read_chart(engine, song_key)
     rows = _rows(engine, chart, [song_key] if song_key is not None else list(chart.songs))
     known = {_pair(row): row for row in read_chart_platform(engine, song_key)}
     changed = [row for row in rows if _differs(row, known.get(_pair(row)))]
@@ -69,6 +70,16 @@ def judge_songs(engine: Engine, *, song_key: str | None = None) -> Judged:
         row_count=len(changed) + len(ended),
         relations=Counter(row["relation"] for row in rows),
     )
+
+
+def read_chart(engine: Engine, song_key: str | None = None) -> Chart:
+    """What is kept of the chart: all its songs, or at least the one named, and all its days.
+
+    Raises:
+        WarehouseError: The lake cannot be read.
+    """
+    days = () if song_key is None else read_kept_days(engine)
+    return to_chart(read_kept_songs(engine, song_key), days=days)
 
 
 def _rows(engine: Engine, chart: Chart, song_keys: Iterable[str]) -> list[Row]:

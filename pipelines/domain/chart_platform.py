@@ -65,15 +65,17 @@ class Beside:
     last_observed_at: datetime | None
 
 
-def to_chart(rows: Iterable[Row]) -> Chart:
+def to_chart(rows: Iterable[Row], *, days: Iterable[date] = ()) -> Chart:
     """Songs and days out of rows of places (`day, volid, rank, title, artist, song_hash`), which
     come oldest first: a song has the names that it was shown with last.
+
+    `days`: those of further issues, where the rows are not of all.
     """
     places: dict[str, dict[date, Place]] = defaultdict(dict)
     named: dict[str, Row] = {}
-    days: set[date] = set()
+    all_days = set(days)
     for row in rows:
-        days.add(row["day"])
+        all_days.add(row["day"])
         names = {name: row[name] for name in ("rank", "title", "artist", "song_hash")}
         key = song_key(ChartSong(**names))
         named[key] = row
@@ -87,7 +89,7 @@ def to_chart(rows: Iterable[Row]) -> Chart:
         )
         for key, row in named.items()
     }
-    return Chart(songs=songs, days=tuple(sorted(days)))
+    return Chart(songs=songs, days=tuple(sorted(all_days)))
 
 
 def to_works(rows: Iterable[Row]) -> list[WorkLikes]:

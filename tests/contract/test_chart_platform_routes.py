@@ -1,0 +1,179 @@
+"""A song of the chart beside the platform over HTTP: what is told, what people may say, and what
+every other request is answered.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, SecretStr
+from starlette.testclient import TestClient
+
+from api.schemas.chart_platform import ChartSongBeside, SaidOfLinks
+from api.schemas.shape import Envelope, Failure
+from pipelines.charting.judging import judge_songs
+from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
+from tests.reads import Desk, open_reads
+
+SONGS, LINKS = "/api/v1/sametrack/chart/songs", "/api/v1/sametrack/chart/links"
+BODY = {"song_key": OTHER_KEY, "music_id": TRACK, "said": "same"}
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    with open_reads(tmp_path_factory.mktemp("charted")) as desk:
+        add_usual(desk.engine)
+        judge_songs(desk.engine)
+        yield desk
+
+
+@pytest.fixture
+def client(desk: Desk) -> TestClient:
+    return desk.client()
+
+
+def data(answer: Any, shape: type[BaseModel] = ChartSongBeside) -> Any:
+    assert answer.status_code == 200, answer.text
+    Envelope[shape].model_validate(answer.json())  # type: ignore[valid-type]  # a shape by name
+    return answer.json()["data"]
+
+
+def relations(song: Any) -> dict[str, tuple[str, str]]:
+    return {link["music_id"]: (link["relation"], link["reason"]) for link in song["links"]}
+
+
+def test_a_song_is_told_with_its_places_links_curve_and_lead(client: TestClient) -> None:
+    song = data(client.get(f"{SONGS}/{SONG_KEY}"))
+    assert (song["title"], song["artist"], song["is_demo_data"]) == ("晴天的海", "Lila", True)
+    assert [(one["chart_date"], one["rank"]) for one in song["chart"]["positions"]] == [
+        ("2026-03-13", 2),
+        ("2026-03-15", 1),
+    ]
+    assert (song["chart"]["entry_after_date"], song["chart"]["kept_issue_count"]) == (
+        "2026-03-12",
+        4,
+    )
+    assert relations(song) == {TRACK: ("same", "title_and_artist")}
+    assert song["platform"]["music_ids"] == [TRACK]
+    assert [point["digg_count"] for point in song["platform"]["points"]] == [10, 40, 90, 100]
+    lead = song["lead"]
+    assert (lead["low_days"], lead["lead_days"], lead["high_days"]) == (6.0, 8.0, 10.0)
+    assert (lead["direction"], lead["reason"], lead["is_estimate"]) == (
+        "platform_first",
+        None,
+        True,
+    )
+    assert (lead["work_count"], lead["observation_count"]) == (1, 4)
+
+
+def test_a_song_that_nothing_links_has_no_lead_and_says_why(client: TestClient) -> None:
+    song = data(client.get(f"{SONGS}/{OTHER_KEY}"))
+    assert (song["links"], song["platform"]["points"]) == ([], [])
+    assert (song["lead"]["lead_days"], song["lead"]["reason"]) == (None, "no_observations")
+
+
+def test_what_a_person_says_wins_at_once_and_can_be_taken_back(client: TestClient) -> None:
+    by_rule = data(client.get(f"{SONGS}/{SONG_KEY}"))
+    said = {"song_key": SONG_KEY, "music_id": TRACK, "said": "different", "note": " a cover "}
+    denied = data(client.post(LINKS, json={**said, "said_by": "Lin"}))
+    assert relations(denied) == {TRACK: ("different", "manual_different")}
+    assert (denied["platform"]["music_ids"], denied["lead"]["reason"]) == ([], "no_observations")
+    assert [(one["said"], one["said_by"], one["note"]) for one in denied["said"]] == [
+        ("different", "Lin", "a cover")
+    ]
+    assert data(client.get(f"{SONGS}/{SONG_KEY}")) == denied
+    back = data(client.post(LINKS, json={**said, "said": "withdrawn"}))
+    assert relations(back) == relations(by_rule)
+    assert (back["lead"], back["platform"]) == (by_rule["lead"], by_rule["platform"])
+    told = data(client.get(LINKS, params={"song_key": SONG_KEY}), SaidOfLinks)
+    assert [one["said"] for one in told["links"]] == ["different", "withdrawn"]
+    assert [one["origin"] for one in told["links"]] == ["api", "api"]
+
+
+def test_a_person_can_link_what_no_rule_would(client: TestClient) -> None:
+    linked = data(client.post(LINKS, json=BODY))
+    assert relations(linked) == {TRACK: ("same", "manual_same")}
+    assert linked["lead"]["observation_count"] == 4
+    gone = data(client.post(LINKS, json=BODY | {"said": "withdrawn"}))
+    assert gone["links"] == []
+    told = data(client.get(LINKS), SaidOfLinks)
+    assert told["returned_count"] == len(told["links"]) >= 2
+
+
+def refusal(answer: Any, status: int) -> str:
+    assert answer.status_code == status, answer.text
+    Envelope[Failure].model_validate(answer.json())
+    return str(answer.json()["data"]["error"]["type"])
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({}, "missing_parameter"),
+        ({**BODY, "said": "perhaps"}, "invalid_parameter"),
+        ({**BODY, "music_id": "12a45"}, "invalid_parameter"),
+        ({**BODY, "note": "x" * 501}, "invalid_parameter"),
+        ({**BODY, "said_by": "x" * 101}, "invalid_parameter"),
+        ({**BODY, "song_key": ""}, "invalid_parameter"),
+        ({**BODY, "why": "x"}, "unknown_parameter"),
+    ],
+)
+def test_a_bad_statement_is_refused_and_kept_nowhere(
+    client: TestClient, desk: Desk, body: dict[str, Any], kind: str
+) -> None:
+    before = desk.commits("marts.chart_links")
+    assert refusal(client.post(LINKS, json=body), 400) == kind
+    assert desk.commits("marts.chart_links") == before
+
+
+@pytest.mark.parametrize("key", ["hash:00", "name:0123", "nothing", "hash:AA11", "%20"])
+def test_a_song_of_no_kept_issue_is_not_found(client: TestClient, desk: Desk, key: str) -> None:
+    assert refusal(client.get(f"{SONGS}/{key}"), 404) == "not_found"
+    before = desk.commits("marts.chart_links")
+    assert refusal(client.post(LINKS, json={**BODY, "song_key": key}), 404) == "not_found"
+    assert desk.commits("marts.chart_links") == before
+
+
+def requests(client: TestClient) -> list[Any]:
+    """Each operation once, so that it succeeds."""
+    return [
+        lambda **more: client.get(f"{SONGS}/{SONG_KEY}", **more),
+        lambda **more: client.get(LINKS, **more),
+        lambda **more: client.post(LINKS, **{"json": BODY | {"said": "withdrawn"}, **more}),
+    ]
+
+
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["song", "links", "link"])
+def test_what_every_operation_answers_otherwise(desk: Desk, which: int, tmp_path: Path) -> None:
+    ask = requests(desk.client())[which]
+    assert refusal(ask(params={"a": "b"}), 400) == "unknown_parameter"
+    assert refusal(ask(headers={"host": "evil.example"}), 421) == "host_not_allowed"
+    cross = {"origin": "http://evil.example", "sec-fetch-site": "cross-site"}
+    assert refusal(ask(headers=cross), 403) == "cross_site_request"
+    assert refusal(requests(desk.client(own_api_token=SecretStr("sesam")))[which](), 401) == "unauthorized"
+    hurried = requests(desk.client(rate_limit_per_s=0.001, rate_limit_burst=1))[which]
+    hurried()
+    assert refusal(hurried(), 429) == "local_rate_limit"
+    if which == 2:
+        big = {"json": None, "content": b"x" * 70_000, "headers": JSON}
+        assert refusal(ask(**big), 413) == "body_too_large"
+        assert refusal(ask(json=None, content=b"{}"), 415) == "unsupported_media_type"
+        assert refusal(ask(json=None, content=b"{", headers=JSON), 400) == "malformed_json"
+    else:
+        tag = {"If-None-Match": ask().headers["ETag"]}
+        assert ask(headers=tag).status_code == 304
+
+
+def test_nothing_is_told_where_no_profile_is_chosen(service: Any) -> None:
+    for ask in requests(service.client()):
+        assert refusal(ask(), 503) == "profile_not_chosen"
+
+
+def test_a_lake_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with open_reads(tmp_path / "closed") as closed:
+        client = closed.client()
+        closed.engine.close()
+        for ask in requests(client):
+            assert refusal(ask(), 503) == "warehouse_unavailable"
