@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from pipelines.domain.errors import InvalidParameterError
 
@@ -34,13 +33,14 @@ class ReportParameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notebook:
-    """One report."""
+    """One report. `reads` names the tables that it is made from."""
 
     name: str
     path: Path
     title: str
     purpose: str
     parameters: tuple[ReportParameter, ...]
+    reads: tuple[str, ...]
 
 
 def read_catalogue(folder: Path = NOTEBOOKS) -> tuple[Notebook, ...]:
@@ -107,7 +107,8 @@ def _nearest(name: str, known: Mapping[str, object]) -> str:
 
 
 def _read(path: Path) -> Notebook:
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    document = json.loads(path.read_text(encoding="utf-8"))
+    cells = document["cells"]
     heading, _, purpose = "".join(cells[0]["source"]).partition("\n")
     source = next(
         "".join(cell["source"])
@@ -120,6 +121,7 @@ def _read(path: Path) -> Notebook:
         title=heading.removeprefix("# ").strip(),
         purpose=" ".join(purpose.split()),
         parameters=tuple(_parameters(source)),
+        reads=tuple(document["metadata"]["sametrack"]["reads"]),
     )
 
 
@@ -143,7 +145,3 @@ def _parameters(source: str) -> list[ReportParameter]:
         and ast.unparse(node.target) not in PLACES
     ]
 
-
-def to_config_fields(report: Notebook) -> dict[str, Any]:
-    """Name to (type, default, meaning) of every parameter, for forms that people fill in."""
-    return {one.name: (one.type, one.default, one.meaning) for one in report.parameters}

@@ -1,0 +1,107 @@
+"""Reports as they are made: by a kernel, out of a small lake."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from pipelines.domain.errors import InvalidParameterError
+from pipelines.reports.catalogue import read_catalogue
+from pipelines.reports.making import Made
+from pipelines.reports.printing import print_page
+
+NAMES = [one.name for one in read_catalogue()]
+ASKING = {"src", "href", "xlink:href", "action", "srcset", "data", "poster", "background"}
+LOADING = {"script", "link", "img", "image", "iframe", "object", "embed", "base", "use", "form"}
+
+
+def text_of(made: Made) -> str:
+    return made.page.read_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_asks_for_nothing_and_runs_nothing(all_made: dict[str, Made], name: str) -> None:
+    page = text_of(all_made[name])
+    nodes = LexborHTMLParser(page).css("*")
+    assert len(nodes) > 50
+    assert {node.tag for node in nodes} & LOADING == set()
+    attributes = {key.lower() for node in nodes for key in node.attributes}
+    assert {key for key in attributes if key in ASKING or key.startswith("on")} == set()
+    assert re.findall(r"url\(|@import", page) == []
+    assert "default-src 'none'" in page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_tells_what_it_rests_on(all_made: dict[str, Made], name: str) -> None:
+    made = all_made[name]
+    page = text_of(made)
+    assert made.run_id in page
+    assert "Demo data" in page
+    assert "2026-10-20T23:59:59.999999+00:00" in page
+    assert f"sametrack report {name}" in page
+    assert "marts.confirmed_videos" in page  # with its rows and last commit
+    assert "never a full list" in page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_table_lies_beside_the_page_and_is_named_in_it(
+    all_made: dict[str, Made], name: str
+) -> None:
+    made = all_made[name]
+    assert made.tables
+    assert [path.name for path in made.tables if f"{path.name}:" not in text_of(made)] == []
+    assert all(path.read_bytes().startswith(b"\xef\xbb\xbf") for path in made.tables)
+
+
+def test_hostile_text_is_text(all_made: dict[str, Made]) -> None:
+    for name in ("track", "comparison", "creator"):
+        assert "&lt;script src=http" in text_of(all_made[name])
+
+
+def test_plots_are_pictures_in_the_page(all_made: dict[str, Made]) -> None:
+    counts = {name: text_of(made).count("<svg") for name, made in all_made.items()}
+    assert counts == {
+        "chart": 2,
+        "comparison": 4,
+        "creator": 3,
+        "matcher": 5,
+        "quality": 3,
+        "track": 6,
+    }
+
+
+def test_what_is_not_there_is_said(all_made: dict[str, Made]) -> None:
+    assert "No song is mapped to a track" in text_of(all_made["chart"])
+    assert "Nobody has annotated a pair yet" in text_of(all_made["matcher"])
+
+
+def test_the_same_moment_gives_the_same_bytes_whatever_came_later(
+    workshop: Any, all_made: dict[str, Made]
+) -> None:
+    before = all_made["track"]
+    workshop.add_scan("7400000000000000003", day=30, likes=90_000, works=6)
+    after = workshop.make("track", to="again", as_of="2026-10-20")
+    assert _bytes(after.tables) == _bytes(before.tables)
+    differing = [
+        pair
+        for pair in zip(text_of(before).splitlines(), text_of(after).splitlines(), strict=True)
+        if pair[0] != pair[1]
+    ]
+    assert [one[0].startswith('<p class="making">Run ') for one in differing] == [True]
+
+
+def test_a_missing_track_is_an_error_that_names_the_nearest(workshop: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=r"no track '74000.*the nearest is 7400000"):
+        workshop.make("track", music_id="7400000000000000009", as_of="2026-10-20")
+
+
+@pytest.mark.browser
+def test_a_page_is_printed_without_a_network(all_made: dict[str, Made]) -> None:
+    printed = print_page(text_of(all_made["quality"]), chromium=None)
+    assert printed.startswith(b"%PDF-")
+
+
+def _bytes(paths: tuple[Path, ...]) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in paths}

@@ -1,0 +1,224 @@
+"""Pieces of reports without a kernel: names and parameters, thresholds, tables, plots."""
+
+import json
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.domain.errors import InvalidParameterError
+from pipelines.reports.catalogue import find_report, parse_parameters
+from pipelines.reports.running import _named
+from warehouse.exporting.tables import to_table
+from warehouse.reporting import charts, plots, quality, subjects, thresholds, tracks
+from warehouse.reporting.display import show_table, show_value
+
+TRACK = "7400000000000000001"
+
+
+def to_pair(chroma: float | None, score: float, **given: object) -> dict[str, object]:
+    return {
+        "verdict": "rejected", "reason": "score_below_threshold", "segment": "local",
+        "chroma_distance": chroma, "mfcc_distance": 0.4, "overlap_s": 6.0, "peak_agreement": 0.5,
+        "score": score, "speed": 1.0, "semitones": 0.0, "comparison_id": "1",
+        "candidate_aweme_id": "a", "candidate_music_id": "m",
+    } | given  # fmt: skip
+
+
+def to_work(aweme_id: str, music_id: str, likes: int | None, link: str | None) -> dict[str, Any]:
+    return {
+        "aweme_id": aweme_id, "music_id": music_id, "link_type": link, "digg_count": likes,
+        "hot_score": likes,
+    }  # fmt: skip
+
+
+def at(table: pa.Table, column: str, value: float) -> dict[str, Any]:
+    return next(row for row in table.to_pylist() if row[column] == pytest.approx(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("trakc", "did you mean 'track'"), ("zzz", "no report 'zzz'")]
+)
+def test_an_unknown_report_names_the_nearest_and_all(name: str, told: str) -> None:
+    with pytest.raises(InvalidParameterError, match=told) as caught:
+        find_report(name)
+    assert "quality, track" in (caught.value.hint or "")
+
+
+def test_parameters_are_typed_and_unknown_ones_refused() -> None:
+    matcher = find_report("matcher")
+    assert parse_parameters(matcher, {"top": "5", "music_id": "7"}) == {"top": 5, "music_id": "7"}
+    with pytest.raises(InvalidParameterError, match="did you mean 'viral_line'"):
+        parse_parameters(matcher, {"viral": "5"})
+    with pytest.raises(InvalidParameterError, match="top: 'many' is no int"):
+        parse_parameters(matcher, {"top": "many"})
+    with pytest.raises(InvalidParameterError, match="no parameter 'home'"):
+        parse_parameters(matcher, {"home": "/"})
+
+
+def test_an_error_that_is_not_ours_names_the_cell() -> None:
+    found = _named(find_report("track"), 4, "KeyError", "'x'")
+    assert str(found) == "the notebook track failed in cell 4: KeyError: 'x'"
+    assert isinstance(
+        _named(find_report("track"), 1, "InvalidParameterError", "no"), InvalidParameterError
+    )
+
+
+def test_another_limit_is_applied_to_kept_numbers_and_moves_the_top() -> None:
+    pairs = pa.Table.from_pylist(
+        [
+            to_pair(0.3, 0.9, verdict="confirmed", reason="local_rule_met"),
+            to_pair(0.5, 0.4, candidate_music_id="far"),
+            to_pair(0.5, 0.9, candidate_music_id="voice", reason="tones_differ"),
+            to_pair(None, 0.0, candidate_music_id="deaf", reason="nothing_to_compare"),
+        ]
+    )
+    pool = pa.Table.from_pylist(
+        [
+            to_work("1", "far", 900, None),
+            to_work("2", "m", 500, "audio_fingerprint_match"),
+            to_work("3", "own", 100, "exact_music_id"),
+        ]
+    )
+    score = thresholds.judge_score(pairs, pool, top=2)
+    assert at(score, "limit", 0.65)["works_confirmed"] == 2
+    looser = at(score, "limit", 0.4)
+    assert (looser["works_confirmed"], looser["came"], looser["went"]) == (3, 1, 1)
+    chroma = thresholds.judge_chroma(pairs, pool, top=2)
+    assert at(chroma, "limit", 0.25)["works_confirmed"] == 1
+    assert at(chroma, "limit", 0.5)["pairs_within_distances"] == 3
+    assert at(chroma, "limit", 0.5)["pairs_confirmed"] == 1
+
+
+def test_unknown_likes_reach_no_viral_line() -> None:
+    pool = pa.Table.from_pylist(
+        [
+            to_work("1", "m", None, "exact_music_id"),
+            to_work("2", "m", 20_000, "exact_music_id"),
+            to_work("3", "x", 90_000, None),
+        ]
+    )
+    viral = thresholds.judge_viral(pool, top=5, usual=10_000)
+    assert at(viral, "viral_line", 100)["viral_count"] == 1
+    assert at(viral, "viral_line", 30_000)["went"] == 1
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_a_looser_chroma_limit_never_confirms_less(distances: list[float]) -> None:
+    pairs = pa.Table.from_pylist(
+        [
+            to_pair(value, 0.9, verdict="confirmed", candidate_music_id=str(number))
+            for number, value in enumerate(distances)
+        ]
+    )
+    pool = pa.Table.from_pylist([to_work("1", "0", 1, "audio_fingerprint_match")])
+    counts = [
+        row["pairs_confirmed"] for row in thresholds.judge_chroma(pairs, pool, top=1).to_pylist()
+    ]
+    assert counts == sorted(counts)
+
+
+def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None:
+    found = pa.table({"title": ["<b>", None, "c"], "digg_count": [1234, None, 0]})
+    shown = show_table(
+        to_table("works", found), "Works.", empty="None.", shown=2, only=None, sha256="0" * 64
+    )
+    assert "&lt;b&gt;" in shown.html
+    assert "<b>" not in shown.html
+    assert "1,234" in shown.html
+    assert shown.html.count("—") == 2
+    assert "3 rows, the first 2 of them above" in shown.text
+    none = show_table(
+        to_table("works", found.slice(0, 0)), "W", empty="None.", shown=2, only=None, sha256="0"
+    )
+    assert "None." in none.html
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (None, "—"),
+        (True, "yes"),
+        (0, "0"),
+        (1234567, "1,234,567"),
+        (0.65, "0.65"),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02 03:04"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (["a", "b"], "a, b"),
+    ],
+)
+def test_a_cell_tells_a_value_as_people_read_it(value: object, told: str) -> None:
+    assert show_value(value) == told
+
+
+def test_an_unknown_value_is_a_gap_in_a_line_and_never_0() -> None:
+    table = pa.table(
+        {
+            "day": [date(2026, 1, 1), date(2026, 1, 2), date(2026, 1, 3)],
+            "n": pa.array([5, None, 7], pa.int64()),
+            "who": ["a"] * 3,
+        }
+    )
+    chart = plots.draw_lines(table, x="day", y="n", by="who", y_title="n")
+    assert chart is not None
+    assert [row["n"] for row in json.loads(chart.to_json())["data"]["values"]] == [5, None, 7]
+
+
+def test_nothing_to_draw_draws_nothing() -> None:
+    unknown = pa.table({"x": [date(2026, 1, 1)], "y": pa.array([None], pa.int64()), "z": ["a"]})
+    assert plots.draw_lines(unknown, x="x", y="y", by="z", y_title="y") is None
+    assert plots.draw_bars(unknown, label="z", value="y", title="y") is None
+    assert plots.draw_columns(unknown, x="x", value="y", title="y") is None
+    assert plots.draw_stems(unknown, x="x", y="y", y_title="y") is None
+    assert plots.draw_spread(unknown, label="z", value="y", title="y") is None
+
+
+def test_growth_counts_a_work_from_its_first_complete_observation(workshop: Any) -> None:
+    until = datetime(2026, 10, 15, tzinfo=UTC)
+    with workshop.engine(as_of=until) as engine:
+        grown = tracks.read_growth(engine, subjects.choose_track(engine, TRACK)).to_pylist()
+        summary = tracks.read_summary(engine, TRACK).to_pylist()[0]
+    assert [row["observed_works"] for row in grown] == [3, 3]
+    assert [row["digg_count"] for row in grown] == [24_000, 36_000]
+    assert (summary["work_count"], summary["works_without_all_counts"]) == (4, 1)
+    assert summary["hot_score"] == 36_000 + 3 * (4 * 5 + 3 * 3 + 8 * 2)
+
+
+def test_days_without_a_capture_are_told(workshop: Any) -> None:
+    with workshop.engine() as engine:
+        gaps = quality.read_gaps(engine).to_pylist()
+        days = quality.read_days(engine).to_pylist()
+    assert [row["days_without"] for row in gaps] == [2, 2]
+    assert [row["captures"] for row in days] == [2, 0, 0, 2, 0, 0, 2]
+
+
+def test_a_song_that_was_not_shown_has_no_place(workshop: Any) -> None:
+    with workshop.engine() as engine:
+        places = charts.read_places(engine, None, None, top=6).to_pylist()
+    assert {row["rank"] for row in places} == {1, 2, 3, None}
+
+
+@pytest.mark.parametrize(("first", "last"), [("soon", ""), ("2026-02-01", "2026-01-01")])
+def test_a_range_of_days_has_to_be_one(first: str, last: str) -> None:
+    with pytest.raises(InvalidParameterError):
+        charts.parse_range(first, last)
+
+
+def test_a_comparison_needs_two_tracks_and_names_the_unknown(workshop: Any) -> None:
+    with workshop.engine() as engine:
+        assert len(subjects.choose_tracks(engine, "")) == 3
+        with pytest.raises(InvalidParameterError, match="needs 2 to 6"):
+            subjects.choose_tracks(engine, TRACK)
+        with pytest.raises(InvalidParameterError, match="no track '12' was seen"):
+            subjects.choose_tracks(engine, f"{TRACK},12")
+
+
+def test_an_empty_warehouse_knows_nobody(workshop: Any) -> None:
+    with (
+        workshop.engine(as_of=datetime(2020, 1, 1, tzinfo=UTC)) as engine,
+        pytest.raises(InvalidParameterError, match="no account was seen"),
+    ):
+        subjects.choose_account(engine, "")
