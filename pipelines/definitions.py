@@ -3,13 +3,26 @@
 Reading the environment belongs to `pipelines/settings.py`, opening stores to the caller.
 """
 
+from collections.abc import Mapping
+
 from dagster import Definitions, in_process_executor
 
-from pipelines import checks, jobs
+from pipelines import jobs
 from pipelines.assets import collecting, concluding, discovering, health, publishing, watching
+from pipelines.assets.describing import described
+from pipelines.assets.tables import lake_tables
+from pipelines.checks.confirmed import confirmed_set
+from pipelines.checks.tables import TABLE_CHECKS
 from pipelines.remote_scan import scan_of_run
-from pipelines.resources import DeskResource, HealthResource, PublishingResource, WatchResource
-from pipelines.schedules import canary_schedule, database_schedule
+from pipelines.resources import (
+    DeskResource,
+    HealthResource,
+    PublishingResource,
+    UpkeepResource,
+    WatchResource,
+    reviews_of_run,
+)
+from pipelines.schedules import RHYTHMS, build_schedules
 from pipelines.sensors import watchlists
 from pipelines.settings import Settings
 
@@ -38,15 +51,17 @@ ASSETS = (
 
 
 def build_definitions(
-    *, canaries_every_h: int = 0, database_every_h: int = 0, **overrides: object
+    *, hours: Mapping[str, int] | None = None, console_url: str | None = None, **overrides: object
 ) -> Definitions:
     """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, …).
 
-    `canaries_every_h`, `database_every_h`: 0 leaves the schedule stopped.
+    `hours`: between two runs of a schedule, by its name; absent or 0 leaves it stopped.
+    `console_url`: where links to the console lead; None makes none.
     """
+    tables = lake_tables({key for asset in ASSETS for key in asset.keys})
     return Definitions(
-        assets=ASSETS,
-        asset_checks=checks.CHECKS,
+        assets=described([*ASSETS, *tables], console_url=console_url),
+        asset_checks=[confirmed_set, *TABLE_CHECKS],
         jobs=[
             jobs.scan,
             jobs.keyword_search,
@@ -56,8 +71,11 @@ def build_definitions(
             jobs.publish_database,
             jobs.run_watchlist,
             jobs.conclude_watchlist,
+            jobs.check_tables,
+            jobs.maintain,
+            jobs.doctor,
         ],
-        schedules=[canary_schedule(canaries_every_h), database_schedule(database_every_h)],
+        schedules=build_schedules(hours or {}),
         sensors=[watchlists],
         executor=in_process_executor,
         resources={
@@ -65,6 +83,8 @@ def build_definitions(
             "desk": DeskResource(),
             "health": HealthResource(),
             "publishing": PublishingResource(),
+            "reviews": reviews_of_run,
+            "upkeep": UpkeepResource(),
             "watches": WatchResource(),
         }
         | overrides,
@@ -73,5 +93,7 @@ def build_definitions(
 
 _settings = Settings()
 defs = build_definitions(
-    canaries_every_h=_settings.canaries_every_h, database_every_h=_settings.database_every_h
+    hours={rhythm.name: getattr(_settings, f"{rhythm.name}_every_h") for rhythm in RHYTHMS},
+    console_url=_settings.console_url,
 )
+"""What `workspace.yaml` and the code server load."""

@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 
+from dagster import DagsterInstance, InitResourceContext, resource
+
 from pipelines.attempts import Outcome
 from pipelines.desk import ScanDesk
+from pipelines.doctor.machine_round import examine_machine
 from pipelines.doctor.rounds import ask_all_surfaces
+from pipelines.domain.documents import Document
 from pipelines.domain.errors import RunCancelledError, SametrackError
 from pipelines.domain.expansion import Confirmed
 from pipelines.domain.health import SurfaceHealth
@@ -14,6 +18,7 @@ from pipelines.domain.jobs import STAGES
 from pipelines.open_desk import build_desk
 from pipelines.scan.session import ScanSession
 from pipelines.settings import Settings
+from pipelines.upkeep import Swept, chosen_home, open_keeper
 from pipelines.upstream.providers import choose_profile
 from pipelines.watches.opening import open_watcher
 from pipelines.watches.watcher import Watcher
@@ -22,6 +27,8 @@ from warehouse.engine import Engine
 from warehouse.home import open_home
 from warehouse.lake import open_lake
 from warehouse.published import Published, database_path, publish_database
+from warehouse.review import Review, review_table
+from warehouse.tables import Table
 
 
 class DeskResource:
@@ -75,6 +82,59 @@ class PublishingResource:
         lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
         with closing(Engine(lake)) as engine:
             return publish_database(engine, database_path(home))
+
+
+class ReviewResource:
+    """Where tables are looked at; one for all of them in a run."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def review(self, table: Table, *, now: datetime) -> Review:
+        """How a table stands.
+
+        Raises:
+            WarehouseUnavailableError: The lake cannot be read.
+        """
+        return review_table(self._engine, table, now=now)
+
+
+@resource(description="The lake, opened once for all tables that a run looks at.")
+def reviews_of_run(_context: InitResourceContext) -> Iterator[ReviewResource]:
+    """Opens the lake of the world that the settings name.
+
+    Raises:
+        ProfileNotChosenError: No profile is chosen.
+        WarehouseError: The lake cannot be opened.
+    """
+    settings = Settings()
+    home = chosen_home(settings)
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    with closing(Engine(lake)) as engine:
+        yield ReviewResource(engine)
+
+
+class UpkeepResource:
+    """Where upkeep is done; opens the stores only while it is."""
+
+    def maintain(self, instance: DagsterInstance) -> Swept:
+        """One round over the world that the settings name.
+
+        Raises:
+            ProfileNotChosenError: No profile is chosen.
+            WarehouseError: A store cannot be opened, read or written.
+        """
+        settings = Settings()
+        with ExitStack() as stack:
+            return open_keeper(settings, chosen_home(settings), instance, stack).maintain()
+
+    def examine(self) -> Document:
+        """How this machine and the stores fare; no surface is asked.
+
+        Raises:
+            ProfileNotChosenError: No profile is chosen.
+        """
+        return examine_machine(Settings())
 
 
 class WatchResource:

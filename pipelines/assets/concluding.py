@@ -9,6 +9,7 @@ from dagster import AssetKey, AssetSpec, MaterializeResult, ResourceParam, multi
 
 from pipelines.assets.collecting import VIDEO_DETAILS
 from pipelines.assets.decorators import GROUP, KINDS, OWNERS, Result, scan_asset
+from pipelines.assets.describing import deps_on
 from pipelines.assets.metadata import coverage_metadata
 from pipelines.partitions import tracks
 from pipelines.resources import ScanSlot
@@ -19,16 +20,17 @@ from pipelines.scan.confirm import confirm_videos
 from warehouse.documents import pack_document
 
 CONFIRMED = AssetKey(["marts", "confirmed_videos"])
+HEARD = AssetKey(["marts", "audio_comparisons"])
 ACCOUNT_PROFILES = AssetKey(["raw", "account_profiles"])
 COVERAGE = AssetKey(["marts", "coverage"])
 RANKINGS = AssetKey(["marts", "rankings"])
 JOB_RESULTS = AssetKey(["marts", "job_results"])
 
 
-def _spec(noun: str, description: str) -> AssetSpec:
+def _spec(noun: str, description: str, *others: AssetKey) -> AssetSpec:
     return AssetSpec(
         ["marts", noun],
-        deps=[VIDEO_DETAILS],
+        deps=[VIDEO_DETAILS, *others, *deps_on("raw.videos", "raw.sounds")],
         description=description,
         group_name=GROUP,
         owners=OWNERS,
@@ -40,10 +42,12 @@ def _spec(noun: str, description: str) -> AssetSpec:
     name="confirm_videos",
     partitions_def=tracks,
     specs=[
-        _spec("confirmed_videos", "Works that carry the recording as heard, with how we know."),
-        _spec("variants", "Works that carry the recording at another speed or pitch."),
+        _spec(
+            "confirmed_videos", "Works that carry the recording as heard, with how we know.", HEARD
+        ),
+        _spec("variants", "Works that carry the recording at another speed or pitch.", HEARD),
         _spec("audio_comparisons", "Every compared pair with its evidence, rejected ones too."),
-        _spec("expansion_rounds", "Which music ids each round of the scan verified."),
+        _spec("expansion_rounds", "Which music ids each round of the scan verified.", CONFIRMED),
     ],
 )
 def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:

@@ -2,6 +2,8 @@
 
 from dagster import AssetKey, MaterializeResult, ResourceParam
 
+from pipelines.assets.collecting import TRACK
+from pipelines.assets.concluding import HEARD
 from pipelines.assets.decorators import Result, scan_asset
 from pipelines.assets.metadata import coverage_metadata, track_metadata
 from pipelines.resources import ScanSlot
@@ -9,10 +11,11 @@ from pipelines.scan import discover
 from pipelines.scan import rows as mart_rows
 from warehouse.documents import pack_document
 
+VIDEOS = AssetKey(["raw", "videos"])
 DISCOVERED = AssetKey(["marts", "discovered_videos"])
 
 
-@scan_asset(DISCOVERED, group="discovery")
+@scan_asset(DISCOVERED, deps=[TRACK, HEARD, VIDEOS], group="discovery")
 def discovered_videos(scan: ResourceParam[ScanSlot]) -> Result:
     """A small scan around a track: its authors' screens, and the text candidates among them."""
     with scan.stage("track") as session:

@@ -3,24 +3,52 @@
 How the file is written and proven is in `warehouse/published.py`.
 """
 
-from dagster import AssetKey, MaterializeResult, MetadataValue, ResourceParam, asset
+from dagster import (
+    AssetKey,
+    MaterializeResult,
+    MetadataValue,
+    ResourceParam,
+    TableColumn,
+    TableConstraints,
+    TableSchema,
+    asset,
+)
 
-from pipelines.assets.concluding import JOB_RESULTS
 from pipelines.assets.decorators import OWNERS, Result
+from pipelines.assets.describing import asset_key
 from pipelines.resources import PublishingResource
+from warehouse.published import LAYER
+from warehouse.tables import TABLES
 
 DATABASE = AssetKey(["published", "database"])
 GROUP = "publishing"
 
 
-@asset(key=DATABASE, deps=[JOB_RESULTS], group_name=GROUP, owners=OWNERS, kinds={"duckdb"})
+MARTS = [asset_key(table) for table in TABLES if table.name.startswith(f"{LAYER}.")]
+_ABOUT = TableSchema(
+    columns=[
+        TableColumn("name", "text", description="what is told: world, is_demo_data, as_of, ..."),
+        TableColumn("value", "text", description="what it is for this file"),
+    ],
+    constraints=TableConstraints(other=["the table `main.about`; the marts are as in the lake"]),
+)
+
+
+@asset(
+    key=DATABASE,
+    deps=MARTS,
+    metadata={"dagster/column_schema": _ABOUT},
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"duckdb"},
+)
 def database(publishing: ResourceParam[PublishingResource]) -> Result:
     """All marts as one DuckDB file, every table and column with its comment."""
     made = publishing.publish()
     return MaterializeResult(
         metadata={
             "dagster/row_count": sum(made.row_counts.values()),
-            "path": MetadataValue.path(made.path),
+            "file": MetadataValue.text(f"published/{made.path.name} in the home of this world"),
             "size_bytes": made.size_bytes,
             "rows_by_table": MetadataValue.json(dict(made.row_counts)),
         }

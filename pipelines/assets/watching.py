@@ -32,6 +32,8 @@ WATCHED_SCREENS = AssetKey(["raw", "watched_screens"])
 WATCH_DIGESTS = AssetKey(["marts", "watch_digests"])
 GROUP = "watching"
 _COLUMNS = ("kind", "input", "title", "status", "work_count", "change_count", "error")
+SCHEMA = TableSchema(columns=[TableColumn(name, "string") for name in _COLUMNS])
+"""One row per entry of a digest."""
 
 
 class BegunRun(Config):
@@ -83,6 +85,7 @@ def watched_screens(
     partitions_def=watchlists,
     group_name=GROUP,
     owners=OWNERS,
+    metadata={"dagster/column_schema": SCHEMA},
     kinds={"json", "html"},
 )
 def watch_digests(
@@ -110,12 +113,11 @@ def _told(run: WatchRun, digest: Document) -> dict[str, MetadataValue]:
         TableRecord({name: str(_shown(entry, name)) for name in _COLUMNS})
         for entry in digest["entries"]
     ]
-    schema = TableSchema(columns=[TableColumn(name, "string") for name in _COLUMNS])
     counts = {name: digest[name] for name in ("change_count", "completed_count", "failed_count")}
     return {
         "run_id": MetadataValue.text(run.run_id),
         **{name: MetadataValue.int(count) for name, count in counts.items()},
-        "entries": MetadataValue.table(records=records, schema=schema),
+        "entries": MetadataValue.table(records=records, schema=SCHEMA),
         "page": MetadataValue.text(digest["files"]["html"]),
         "is_demo_data": MetadataValue.bool(digest["is_demo_data"]),
     }

@@ -110,11 +110,11 @@ def _comparison_row(session: ScanSession, entry: Comparison, shas: Mapping[str, 
 
 
 def confirmation_rows(session: ScanSession) -> dict[str, list[Row]]:
-    """What the listening leaves, by mart."""
+    """What the listening leaves, by mart; what a mart is made from comes before it."""
     return {
+        "audio_comparisons": comparison_rows(session),
         "confirmed_videos": confirmed_rows(session),
         "variants": variant_rows(session),
-        "audio_comparisons": comparison_rows(session),
         "expansion_rounds": round_rows(session),
     }
 

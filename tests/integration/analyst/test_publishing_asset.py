@@ -21,9 +21,9 @@ def test_the_job_publishes_and_tells_rows(small: Any) -> None:
 
 def test_the_schedule_runs_only_where_a_setting_says_how_often() -> None:
     for every_h, status, cron in (
-        (0, DefaultScheduleStatus.STOPPED, "17 5 */1 * *"),
-        (6, DefaultScheduleStatus.RUNNING, "17 */6 * * *"),
+        (0, DefaultScheduleStatus.STOPPED, "37 5 */1 * *"),
+        (6, DefaultScheduleStatus.RUNNING, "37 */6 * * *"),
     ):
-        defs = build_definitions(database_every_h=every_h)
+        defs = build_definitions(hours={"database": every_h})
         schedule = defs.resolve_schedule_def("database_schedule")
         assert (schedule.default_status, schedule.cron_schedule) == (status, cron)

@@ -73,6 +73,3 @@ def confirmed_set(scan: ResourceParam[ScanSlot]) -> Iterator[AssetCheckResult]:
             passed=not wrong,
             metadata={"wrong_count": len(wrong), "examples": wrong[:10]},
         )
-
-
-CHECKS = [confirmed_set]

@@ -1,0 +1,111 @@
+"""Every asset says what it is, who keeps it and what its columns are; every table has checks."""
+
+from datetime import date
+
+import pytest
+from dagster import AssetKey, MetadataValue, TableSchema
+from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetNode
+
+from pipelines.assets.describing import asset_key, rows_of_days, table_schema
+from pipelines.assets.lineage import COLUMNS_FROM
+from pipelines.assets.tables import FED_BY
+from pipelines.definitions import build_definitions
+from warehouse.dictionary import TYPE_WORDS
+from warehouse.rules import FRESH_WITHIN, filled, rule_names, unsigned
+from warehouse.tables import BY_NAME, TABLES, Table
+
+GRAPH = build_definitions(console_url="http://127.0.0.1:8780/").resolve_asset_graph()
+KEYS = sorted(GRAPH.get_all_asset_keys(), key=AssetKey.to_user_string)
+
+
+def columns_of(node: BaseAssetNode) -> set[str]:
+    schema = node.metadata["dagster/column_schema"]
+    assert isinstance(schema, TableSchema)
+    return {column.name for column in schema.columns}
+
+
+def source(text: str) -> tuple[AssetKey, str]:
+    name, _, column = text.rpartition(".")
+    return AssetKey(name.replace(".", "/").split("/")), column
+
+
+@pytest.mark.parametrize("key", KEYS, ids=AssetKey.to_user_string)
+def test_an_asset_says_what_it_is_and_who_keeps_it(key: AssetKey) -> None:
+    node = GRAPH.get(key)
+    assert node.description
+    assert node.owners == ["team:sametrack"]
+    assert node.group_name != "default"
+    assert node.metadata["console"] == MetadataValue.url("http://127.0.0.1:8780/console")
+    assert columns_of(node)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_a_table_stands_in_the_graph_with_the_columns_of_its_contract(table: Table) -> None:
+    node = GRAPH.get(asset_key(table))
+    assert columns_of(node) == {column.name for column in table.columns}
+    assert node.metadata["dagster/table_name"] == table.name
+    assert node.metadata["schema_version"] == table.version
+    shown = {column.name: column for column in table_schema(table).columns}
+    for column in table.columns:
+        assert shown[column.name].type == TYPE_WORDS[column.type]
+        assert shown[column.name].constraints.nullable == (not column.required)
+        assert column.meaning in str(shown[column.name].description)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_a_table_has_the_checks_of_its_contract(table: Table) -> None:
+    names = {key.name for key in GRAPH.asset_check_keys if key.asset_key == asset_key(table)}
+    assert set(rule_names(table)) <= names
+    assert {"schema_is_as_agreed", "keys_are_unique", "times_are_past"} <= names
+    assert ("required_columns_are_filled" in names) == bool(filled(table))
+    assert ("numbers_are_not_negative" in names) == bool(unsigned(table))
+    assert ("rows_are_fresh" in names) == (table.name in FRESH_WITHIN)
+    assert not any(
+        GRAPH.get(key).blocking for key in GRAPH.asset_check_keys if key.name in rule_names(table)
+    )
+
+
+@pytest.mark.parametrize("name", list(COLUMNS_FROM))
+def test_lineage_names_columns_that_exist(name: str) -> None:
+    assert COLUMNS_FROM[name].keys() <= {column.name for column in BY_NAME[name].columns}
+    for sources in COLUMNS_FROM[name].values():
+        for key, column in map(source, sources):
+            assert column in columns_of(GRAPH.get(key))
+
+
+@pytest.mark.parametrize("name", list(COLUMNS_FROM))
+def test_what_a_column_comes_from_lies_upstream_of_its_table(name: str) -> None:
+    upstream: set[AssetKey] = set()
+    left = [AssetKey(name.split("."))]
+    while left:
+        parents = set(GRAPH.get(left.pop()).parent_keys) - upstream
+        upstream |= parents
+        left.extend(parents)
+    wanted = {source(text)[0] for texts in COLUMNS_FROM[name].values() for text in texts}
+    assert wanted <= upstream
+
+
+def test_tables_are_fed_by_what_exists() -> None:
+    for name, feeders in FED_BY.items():
+        assert name in BY_NAME
+        assert {AssetKey(feeder.split("/")) for feeder in feeders} <= set(KEYS)
+
+
+def test_assets_of_scans_have_a_partition_for_each_subject_and_the_others_none() -> None:
+    parts = {key: GRAPH.get(key).partitions_def is not None for key in KEYS}
+    of_scans = {key for key in KEYS if GRAPH.get(key).group_name in {"scan", "discovery"}}
+    assert all(parts[key] for key in of_scans)
+    assert not any(parts[asset_key(table)] for table in TABLES if table.name in FED_BY)
+
+
+def test_links_are_left_out_where_nobody_says_how_the_console_is_reached() -> None:
+    graph = build_definitions().resolve_asset_graph()
+    assert "console" not in graph.get(KEYS[0]).metadata
+
+
+def test_days_are_bars_and_those_without_rows_are_dots() -> None:
+    days = {date(2026, 11, 1): 1, date(2026, 11, 3): 7, date(2026, 11, 4): 14}
+    bars, _, words = rows_of_days(days).partition("\n\n")
+    assert bars == "`▂·▅█`"
+    assert words == "2026-11-01 to 2026-11-04, at most 14 rows a day"
+    assert rows_of_days({}) == "no rows in the last 30 days"
