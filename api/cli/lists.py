@@ -24,7 +24,10 @@ from pipelines.domain.list_parameters import HASHTAG_LIST_PARAMETERS, MUSIC_LIST
 
 music = typer.Typer(help="Tracks: list, hot, batch, discover.", no_args_is_help=True)
 hashtag = typer.Typer(help="Hashtags: list.", no_args_is_help=True)
-chart = typer.Typer(help="The chart: history.", no_args_is_help=True)
+chart = typer.Typer(
+    help="The chart: history, backfill, judge, song, link, unlink, withdraw, links.",
+    no_args_is_help=True,
+)
 search = typer.Typer(
     help="The platform's own search, which it protects: always refused, never bypassed.",
     no_args_is_help=True,

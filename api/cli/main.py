@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from api.cli import (
     assistant,
     backup,
+    chart,
     database,
     demo,
     describing,
@@ -89,7 +90,7 @@ app.add_typer(users.app, name="user", rich_help_panel=READS)
 app.add_typer(lists.music, name="music", rich_help_panel=READS)
 app.add_typer(lists.hashtag, name="hashtag", rich_help_panel=READS)
 app.command("videos", rich_help_panel=READS)(lists.videos)
-app.add_typer(lists.chart, name="chart", rich_help_panel=READS)
+app.add_typer(chart.app, name="chart", rich_help_panel=READS)
 app.add_typer(lists.search, name="search", rich_help_panel=READS)
 app.command("sql", rich_help_panel=ANALYSING)(sql.sql)
 app.command("export", rich_help_panel=ANALYSING)(export.export)
