@@ -49,6 +49,7 @@ class Plan:
     socket: Path
     workspace: Path
     has_token: bool
+    console_url: str | None = None
 
 
 def up(
@@ -125,6 +126,7 @@ def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: f
         socket=run_dir / "code.sock",
         workspace=run_dir / "workspace.yaml",
         has_token=settings.own_api_token is not None,
+        console_url=settings.console_url or f"http://127.0.0.1:{settings.api_port}",
     )
     _check_ports(plan)
     return plan
@@ -194,6 +196,8 @@ def _program(plan: Plan, name: str, command: list[str]) -> Program:
         "PYTHONUNBUFFERED": "1",
         "SAMETRACK_TRACE": "1",
     }
+    if plan.console_url is not None:
+        env["CONSOLE_URL"] = plan.console_url
     return Program(name=name, command=command, log=plan.logs / f"{name}.log", env=env)
 
 

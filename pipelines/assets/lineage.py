@@ -86,8 +86,7 @@ COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "raw.captures": {"payload_sha256": ("raw.payloads.sha256",)},
     **{
         table: _same("raw.captures", "capture_id", "surface", "observed_at")
-        for table in ("raw.videos", "raw.accounts", "raw.hashtags", "raw.chart_issues")
+        for table in ("raw.videos", "raw.accounts", "raw.hashtags")
     },
-    "raw.chart_songs": _same("raw.captures", "capture_id", "surface", "observed_at"),
 }
 """Table, column, and the columns it comes from: `layer.table.column`, or `layer/step.column`."""

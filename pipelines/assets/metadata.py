@@ -27,12 +27,20 @@ def track_metadata(session: ScanSession, track: Track) -> Metadata:
     return {
         "music_id": MetadataValue.text(track.music_id),
         "title": MetadataValue.text(track.title or "(no title)"),
-        "job": MetadataValue.path(session.job_path),
+        "job": _job_link(session),
         "public_page": MetadataValue.url(
             session.runtime.profile.public_address("public_music", music_id=track.music_id)
         ),
         "is_demo_data": session.runtime.is_demo,
     }
+
+
+def _job_link(session: ScanSession) -> MetadataValue[Any]:
+    """To the job in the console; to its answer where nobody says how the console is reached."""
+    console_url = session.runtime.settings.console_url
+    if console_url is None:
+        return MetadataValue.path(session.job_path)
+    return MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{session.job.job_id}")
 
 
 def coverage_metadata(session: ScanSession) -> Metadata:

@@ -93,9 +93,9 @@ def test_tables_are_fed_by_what_exists() -> None:
 
 def test_assets_of_scans_have_a_partition_for_each_subject_and_the_others_none() -> None:
     parts = {key: GRAPH.get(key).partitions_def is not None for key in KEYS}
-    of_scans = {key for key in KEYS if GRAPH.get(key).group_name in {"scan", "discovery"}}
-    assert all(parts[key] for key in of_scans)
-    assert not any(parts[asset_key(table)] for table in TABLES if table.name in FED_BY)
+    groups = {key: GRAPH.get(key).group_name for key in KEYS}
+    assert all(parts[key] for key in KEYS if groups[key] in {"scan", "discovery", "watching"})
+    assert not any(parts[key] for key in KEYS if groups[key] in {"lake", "health", "publishing"})
 
 
 def test_links_are_left_out_where_nobody_says_how_the_console_is_reached() -> None:
