@@ -25,6 +25,8 @@ from warehouse.control import open_control
 from warehouse.queries import read_candidates
 
 NAME = "week"
+PATIENCE_S = 1800.0
+"""For one run: the first one also waits for the sounds of all its tracks to be rendered."""
 Truth = dict[str, dict[str, Any]]
 """What is true about each work of a track, by its id."""
 
@@ -118,7 +120,7 @@ class Week:
             is_quiet = is_quiet or disturb()
             return not self._look()
 
-        wait_for(is_over)
+        wait_for(is_over, patience_s=PATIENCE_S)
 
     def _look(self) -> bool:
         """Both watchers look; True while a run is open."""

@@ -1,7 +1,7 @@
 """A week of a watchlist against the world's truth: real scans, the stand-in platform's clock moved.
 
-`python -m tests.bench.week [--days 7] [--tracks 5] [--size 0.1] [--every "every 12 hours"]`. From
-an empty warehouse; in the middle the worker is killed while it scans. Checked: every due time is
+`python -m tests.bench.week [--days 7] [--tracks 5] [--size 0.1] [--every daily]`. From an
+empty warehouse; in the middle the worker is killed while it scans. Checked: every due time is
 one run, though two watchers look; every growth series is right point by point; every digest names
 what changed and nothing else. Exits 1 on a deviation.
 """
@@ -99,14 +99,16 @@ def main() -> None:
     parser.add_argument("--tracks", type=int, default=5)
     parser.add_argument("--size", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--every", default="every 12 hours")
+    parser.add_argument("--every", default="daily")
+    parser.add_argument("--sounds", default="", help="keep rendered sounds in this folder")
     options = parser.parse_args()
     table = Table(title=f"{NAME}: {vars(options)}")
     for name in ("what", "measured", "aim"):
         table.add_column(name)
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        figures, deviations = measure_week(root / "stage", root / "sounds", **vars(options))
+        root, given = Path(folder), vars(options)
+        cache = Path(given.pop("sounds") or root) / "sounds"
+        figures, deviations = measure_week(root / "stage", cache, **given)
     for figure in figures:
         table.add_row(*figure)
     console.print(table)

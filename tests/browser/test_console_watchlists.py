@@ -1,0 +1,74 @@
+"""Watchlists in the console: made, opened with what the last run found, paused and removed."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from pipelines.domain.watching import Due
+from tests.stage import Stage
+from tests.visitor import View, Visitors
+
+pytestmark = pytest.mark.browser
+
+TRACK = "7300000000000000001"
+GONE = {"aweme_id": "7310000000000000009", "title": None, "rank": 4, "reason": "status_deleted"}
+CHANGES: dict[str, Any] = {
+    "since": "2026-11-20T00:00:00+00:00", "until": "2026-11-21T00:00:00+00:00", "figures": [],
+    "fast_works": [{"aweme_id": "7310000000000001", "title": "<b>Boats</b>", "velocity": 1234.5}],
+    "rank_changes": [], "new_works": [], "vanished_works": [GONE], "change_count": 3,
+    "new_music_ids": [{"music_id": "7300000000000000077", "work_count": 2}],
+}  # fmt: skip
+
+
+def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, visitors: Visitors) -> None:
+    view = visitors.open("#/operator")
+    page = view.page
+    page.get_by_role("button", name="New watchlist").click()
+    page.get_by_label("Name", exact=True).fill("songs")
+    page.get_by_label("Ids or links, one per line").fill(f"{TRACK}\n")
+    page.get_by_label("Places up or down").fill("")
+    assert view.axe() == []
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_role("button", name="songs")).to_be_visible()
+    kept = stage.control.watchlists()[0].plan
+    assert (kept.every, kept.thresholds.rank_change, kept.thresholds.velocity) == (
+        "daily",
+        None,
+        1000,
+    )
+    _end_a_run(stage)
+    page.reload()
+    page.get_by_role("button", name="songs").click()
+    for words in ("1,235 hot score a day", "<b>Boats</b>", "7300000000000000077", "status_deleted"):
+        expect(page.locator("main")).to_contain_text(words)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    assert not stage.control.watchlists()[0].plan.enabled
+    assert view.axe() == []
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="Remove it and its runs").click()
+    expect(page.locator("main")).to_contain_text("No watchlists")
+    assert stage.control.watchlists() == []
+    _is_clean(view)
+
+
+def _end_a_run(stage: Stage) -> None:
+    """A run with a digest, as a watcher ends it."""
+    control = stage.control
+    run_id = control.take_due("songs", Due(due_at=datetime.now(UTC) + timedelta(seconds=1)))
+    assert run_id is not None
+    assert control.hold_run(run_id, "watcher", ttl_s=60)
+    entry = {
+        "kind": "track", "input": TRACK, "subject": TRACK, "title": "Paper Boats",
+        "status": "completed", "error": None, "changes": CHANGES,
+    }  # fmt: skip
+    digest = {"ended_at": "2026-11-21T00:00:00Z", "change_count": 3, "entries": [entry]}
+    assert control.end_run(run_id, "watcher", status="completed", outcome="", digest=digest)
+
+
+def _is_clean(view: View) -> None:
+    assert view.faults == []
+    assert view.broken_rules() == []
+    assert view.hosts == {view.base.partition("//")[2]}
