@@ -133,6 +133,15 @@ class Workshop:
                 ),
             )
 
+    def add_mapping(self) -> None:
+        """What a later evaluation said of a song and a track."""
+        row = {
+            "song_key": "s", "music_id": TRACKS[0], "relation": "same", "title": "Song 1",
+            "first_chart_date": date(2026, 9, 1), "last_chart_date": date(2026, 9, 7),
+            "observation_count": 6,
+        }  # fmt: skip
+        self._adder(START + timedelta(days=25))("marts.chart_platform", row)
+
     def _add_pairs(self, add: Any, music_id: str, job_id: str, ids: list[str]) -> None:
         about = {
             "job_id": job_id, "track_music_id": music_id, "segment": "local", "overlap_s": 6.0,
@@ -180,6 +189,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
         for day, likes in ((number, 4_000), (number + 7, 6_000)):
             made.add_scan(music_id, day=day, likes=likes)
     made.add_surroundings()
+    made.add_mapping()
     return made
 
 

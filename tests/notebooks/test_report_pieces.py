@@ -201,6 +201,18 @@ def test_a_song_that_was_not_shown_has_no_place(workshop: Any) -> None:
     assert {row["rank"] for row in places} == {1, 2, 3, None}
 
 
+def test_a_mapped_song_stands_beside_the_likes_of_its_track(workshop: Any) -> None:
+    with workshop.engine(as_of=datetime(2026, 10, 15, tzinfo=UTC)) as engine:
+        assert charts.read_beside(engine, charts.read_mapped(engine)) is None
+    with workshop.engine() as engine:
+        found = charts.read_beside(engine, charts.read_mapped(engine))
+    assert found is not None
+    assert (found.song, found.entered) == ("Song 1 …0001", date(2026, 9, 1))
+    chart = plots.draw_beside(found.curve, entered=found.entered)
+    assert chart is not None
+    assert "2026-09-01T00:00:00+00:00" in chart.to_json()
+
+
 @pytest.mark.parametrize(("first", "last"), [("soon", ""), ("2026-02-01", "2026-01-01")])
 def test_a_range_of_days_has_to_be_one(first: str, last: str) -> None:
     with pytest.raises(InvalidParameterError):

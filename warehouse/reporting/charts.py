@@ -1,11 +1,14 @@
 """What reports read of the song chart: issues and their gaps, songs and how they moved."""
 
+from dataclasses import dataclass
 from datetime import date
 
 import pyarrow as pa
 
 from pipelines.domain.errors import InvalidParameterError
 from warehouse.engine import Engine
+from warehouse.reporting.subjects import Subject
+from warehouse.reporting.tracks import read_growth
 
 _ISSUES = """
     issues as (
@@ -137,11 +140,48 @@ def read_movement(engine: Engine, first: date | None, last: date | None) -> pa.T
     )
 
 
-def read_mapped(engine: Engine) -> pa.Table | None:
-    """Songs that are mapped to a track of the platform; None where the lake has no such mart."""
-    if "marts.chart_platform" not in {table.name for table in engine.lake.tables}:
-        return None
-    return engine.table("select * from marts.chart_platform order by all")
+def read_mapped(engine: Engine) -> pa.Table:
+    """Songs of the chart and music ids as they were last set beside each other, best seen first."""
+    return engine.table(
+        """
+        select * from (
+            select
+                title, artist, music_title, relation, confidence, reason, best_rank,
+                first_chart_date, entry_after_date, work_count, observation_count,
+                observed_day_count, lead_days, lead_low_days, lead_high_days, direction,
+                lead_reason, music_id, song_key, method
+            from marts.chart_platform
+            qualify row_number() over (
+                partition by song_key, music_id order by committed_at desc
+            ) = 1
+        )
+        where relation != 'none'
+        order by (relation = 'same') desc, observation_count desc, song_key, music_id
+        """
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """A song of the chart beside the works of its track."""
+
+    song: str
+    entered: date
+    curve: pa.Table
+
+
+def read_beside(engine: Engine, mapped: pa.Table) -> Beside | None:
+    """The best seen song that is the same as a track, with the likes of that track's works.
+
+    None where no song is, or its works were never observed.
+    """
+    for row in mapped.to_pylist():
+        if row["relation"] == "same":
+            subject = Subject(id=row["music_id"], name=row["title"])
+            curve = read_growth(engine, subject)
+            if curve.num_rows:
+                return Beside(song=subject.label, entered=row["first_chart_date"], curve=curve)
+    return None
 
 
 def _day(name: str, text: str) -> date | None:

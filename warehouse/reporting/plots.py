@@ -5,26 +5,35 @@ gap in a line and no bar, never 0. Times are UTC.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
-from typing import Any
 
 import altair as alt
 import pyarrow as pa
 
-WIDTH, HEIGHT = 620, 260
+from warehouse.reporting.print_style import (
+    FILLS,
+    STROKES,
+    WIDTH,
+    count_axis,
+    dressed,
+    label_axis,
+    log_axis,
+    to_dashes,
+    to_data,
+    to_greys,
+    to_legend,
+    to_plain,
+    to_shapes,
+    to_time_axis,
+    to_uprights,
+)
+
 BAR_STEP = 19
 MOST_BARS = 20
 LABEL_CHARS = 34
 PLACES = (1, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
-FILLS = ("#d4d4d4", "#111111", "#8a8a8a", "#555555", "#f4f4f4", "#b0b0b0")
-STROKES = ("#111111", "#6b6b6b", "#3d3d3d", "#808080", "#111111", "#6b6b6b")
-"""Lines and marks are told apart by dash and shape; a pale one would not be seen in print."""
-DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [4, 6], [12, 4])
-SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-down")
-_TIME_FORMS = ((3, "%m-%d %H:%M"), (150, "%Y-%m-%d"), (10**6, "%Y-%m"))
-_FONT = "'Noto Sans', 'Noto Sans CJK SC', 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 
 type Chart = alt.TopLevelMixin | None
 
@@ -45,15 +54,30 @@ def draw_lines(
         alt.Scale(reverse=True, domainMin=1, nice=False) if is_reversed else alt.Scale(zero=False)
     )
     axis = places if is_reversed else alt.Axis(format=_format(table, y))
-    return _dressed(
+    return dressed(
         alt.Chart(_values(table, [x, y, by]))
         .mark_line(point=alt.OverlayMarkDef(size=36, filled=True), strokeWidth=1.6)
         .encode(
-            x=_time(x, known),
+            x=to_time_axis(x, known),
             y=alt.Y(f"{y}:Q", title=y_title, scale=scale, axis=axis),
-            color=_greys(by, names),
-            strokeDash=_dashes(by, names),
-            shape=_shapes(by, names),
+            color=to_greys(by, names),
+            strokeDash=to_dashes(by, names),
+            shape=to_shapes(by, names),
+        )
+    )
+
+
+def draw_beside(curve: pa.Table, *, entered: date) -> Chart:
+    """The likes of a track's works over time, with an upright where its song entered the chart."""
+    rows = curve.to_pylist()
+    data = to_data([{"x": to_plain(row["observed_at"]), "y": row["digg_count"]} for row in rows])
+    x_axis = to_time_axis("x", [*(row["observed_at"] for row in rows), entered])
+    likes = alt.Chart(data).mark_line(point=alt.OverlayMarkDef(size=36), color=STROKES[0])
+    entry = alt.Chart(to_data([{"x": f"{entered}T00:00:00+00:00"}]))
+    return dressed(
+        alt.layer(
+            likes.encode(x=x_axis, y=alt.Y("y:Q", title="likes of observed works")),
+            entry.mark_rule(strokeDash=[5, 3], color=STROKES[0]).encode(x="x:T"),
         )
     )
 
@@ -71,7 +95,7 @@ def draw_bars(
         {"label": shown[row[label]], "value": row[value], "part": "" if by is None else row[by]}
         for row in rows
     ]
-    chart = alt.Chart(_data(data)).mark_bar(stroke="#111111", strokeWidth=0.6)
+    chart = alt.Chart(to_data(data)).mark_bar(stroke="#111111", strokeWidth=0.6)
     parts = sorted({row["part"] for row in data})
     fill = (
         alt.value(FILLS[2])
@@ -79,16 +103,16 @@ def draw_bars(
         else alt.Color(
             "part:N",
             scale=alt.Scale(domain=parts, range=list(FILLS)),
-            legend=_legend(parts),
+            legend=to_legend(parts),
             title=None,
         )
     )
     encoded = chart.encode(
-        y=alt.Y("label:N", sort=list(shown.values()), title=None, axis=_label_axis()),
-        x=alt.X("value:Q", title=title, axis=_count_axis()),
+        y=alt.Y("label:N", sort=list(shown.values()), title=None, axis=label_axis()),
+        x=alt.X("value:Q", title=title, axis=count_axis()),
         color=fill,
     )
-    return _dressed(encoded, height=alt.Step(BAR_STEP))
+    return dressed(encoded, height=alt.Step(BAR_STEP))
 
 
 def draw_columns(table: pa.Table, *, x: str, value: str, title: str) -> Chart:
@@ -96,12 +120,12 @@ def draw_columns(table: pa.Table, *, x: str, value: str, title: str) -> Chart:
     if not _has(table, value):
         return None
     width = max(1.5, min(18.0, 0.7 * WIDTH / _span(table, x)))
-    return _dressed(
+    return dressed(
         alt.Chart(_values(table, [x, value]))
         .mark_bar(size=width, color=FILLS[2], stroke="#111111", strokeWidth=0.5)
         .encode(
-            x=_time(x, table.column(x).to_pylist()),
-            y=alt.Y(f"{value}:Q", title=title, axis=_count_axis()),
+            x=to_time_axis(x, table.column(x).to_pylist()),
+            y=alt.Y(f"{value}:Q", title=title, axis=count_axis()),
         )
     )
 
@@ -111,12 +135,12 @@ def draw_stems(table: pa.Table, *, x: str, y: str, y_title: str) -> Chart:
     if not _has(table, x) or not _has(table, y):
         return None
     rows = [row for row in table.to_pylist() if row[x] is not None and row[y] is not None]
-    data = _data([{"x": _plain(row[x]), "y": row[y]} for row in rows])
-    y_axis = alt.Y("y:Q", title=y_title, axis=_count_axis())
-    x_axis = _time("x", [row[x] for row in rows])
+    data = to_data([{"x": to_plain(row[x]), "y": row[y]} for row in rows])
+    y_axis = alt.Y("y:Q", title=y_title, axis=count_axis())
+    x_axis = to_time_axis("x", [row[x] for row in rows])
     stems = alt.Chart(data).mark_bar(size=1.2, color=FILLS[2]).encode(x=x_axis, y=y_axis)
     heads = alt.Chart(data).mark_point(size=30, color=STROKES[0], filled=True)
-    return _dressed(alt.layer(stems, heads.encode(x=x_axis, y=y_axis)))
+    return dressed(alt.layer(stems, heads.encode(x=x_axis, y=y_axis)))
 
 
 def draw_points(
@@ -132,11 +156,11 @@ def draw_points(
         .encode(
             x=alt.X(f"{x}:Q", title=x_title),
             y=alt.Y(f"{y}:Q", title=y_title),
-            shape=_shapes(by, names),
-            color=_greys(by, names),
+            shape=to_shapes(by, names),
+            color=to_greys(by, names),
         )
     )
-    return _dressed(alt.layer(points, *_uprights(lines)))
+    return dressed(alt.layer(points, *to_uprights(lines)))
 
 
 def draw_spread(table: pa.Table, *, label: str, value: str, title: str) -> Chart:
@@ -146,12 +170,12 @@ def draw_spread(table: pa.Table, *, label: str, value: str, title: str) -> Chart
         return None
     shown = _labels(list(dict.fromkeys(row[label] for row in rows)))
     data = [{"label": shown[row[label]], "value": row[value]} for row in rows]
-    return _dressed(
-        alt.Chart(_data(data))
+    return dressed(
+        alt.Chart(to_data(data))
         .mark_tick(thickness=1.4, size=22, color=STROKES[0], opacity=0.7)
         .encode(
-            x=alt.X("value:Q", title=title, scale=alt.Scale(type="log"), axis=_log_axis()),
-            y=alt.Y("label:N", sort=list(shown.values()), title=None, axis=_label_axis()),
+            x=alt.X("value:Q", title=title, scale=alt.Scale(type="log"), axis=log_axis()),
+            y=alt.Y("label:N", sort=list(shown.values()), title=None, axis=label_axis()),
         ),
         height=alt.Step(2 * BAR_STEP),
     )
@@ -173,89 +197,19 @@ def draw_steps(
     if not any(row["y"] for row in data):
         return None
     scale = alt.Scale(type="log") if is_log else alt.Scale(zero=False)
-    axis = _log_axis() if is_log else alt.Axis(format=".2f")
+    axis = log_axis() if is_log else alt.Axis(format=".2f")
     lines = (
-        alt.Chart(_data(data))
+        alt.Chart(to_data(data))
         .mark_line(point=alt.OverlayMarkDef(size=30), strokeWidth=1.6)
         .encode(
             x=alt.X("x:Q", title=x_title, scale=scale, axis=axis),
-            y=alt.Y("y:Q", title=y_title, axis=_count_axis()),
-            color=_greys("what", values),
-            strokeDash=_dashes("what", values),
-            shape=_shapes("what", values),
+            y=alt.Y("y:Q", title=y_title, axis=count_axis()),
+            color=to_greys("what", values),
+            strokeDash=to_dashes("what", values),
+            shape=to_shapes("what", values),
         )
     )
-    return _dressed(alt.layer(lines, *_uprights([line])))
-
-
-def _dressed(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
-    dressed: alt.TopLevelMixin = (
-        chart.properties(width=WIDTH, height=height, background="white")
-        .configure(font=_FONT)
-        .configure_axis(
-            labelFontSize=11, titleFontSize=12, titleFontWeight="normal", gridColor="#e4e4e4",
-            labelColor="#222222", titleColor="#222222", labelLimit=260,
-        )
-        .configure_legend(
-            labelFontSize=11, labelLimit=300, orient="bottom", direction="horizontal", columns=3,
-            symbolStrokeWidth=1.6, symbolSize=60,
-        )
-        .configure_view(stroke="#bbbbbb")
-    )  # fmt: skip
-    return dressed
-
-
-def _uprights(lines: Sequence[float]) -> list[Any]:
-    return [
-        alt.Chart(_data([{"x": line}]))
-        .mark_rule(strokeDash=[5, 3], color="#111111", strokeWidth=1.2)
-        .encode(x="x:Q")
-        for line in lines
-    ]
-
-
-def _time(name: str, moments: Iterable[Any]) -> alt.X:
-    """A time axis in UTC that always tells the year, or the hour where it is about hours."""
-    known = sorted(_plain(moment) for moment in moments if moment is not None)
-    days = (date.fromisoformat(known[-1][:10]) - date.fromisoformat(known[0][:10])).days
-    told = next(form for most, form in _TIME_FORMS if days <= most)
-    axis = alt.Axis(
-        format=told, labelOverlap="greedy", tickCount=7, labelAngle=0, labelSeparation=8
-    )
-    scale = alt.Scale(type="utc", padding=12)
-    return alt.X(f"{name}:T", title=None, scale=scale, axis=axis)
-
-
-def _greys(by: str, names: Sequence[str]) -> alt.Color:
-    scale = alt.Scale(domain=list(names), range=list(STROKES))
-    return alt.Color(f"{by}:N", scale=scale, legend=_legend(names), title=None)
-
-
-def _dashes(by: str, names: Sequence[str]) -> alt.StrokeDash:
-    scale = alt.Scale(domain=list(names), range=list(DASHES))
-    return alt.StrokeDash(f"{by}:N", scale=scale, legend=_legend(names), title=None)
-
-
-def _shapes(by: str, names: Sequence[str]) -> alt.Shape:
-    scale = alt.Scale(domain=list(names), range=list(SHAPES))
-    return alt.Shape(f"{by}:N", scale=scale, legend=_legend(names), title=None)
-
-
-def _legend(names: Sequence[str]) -> alt.Legend | None:
-    """One name needs none: the caption says it."""
-    return alt.Legend(title=None) if len(names) > 1 else None
-
-
-def _label_axis() -> alt.Axis:
-    return alt.Axis(labelLimit=260, labelOverlap=False)
-
-
-def _count_axis() -> alt.Axis:
-    return alt.Axis(format=",~r", tickMinStep=1)
-
-
-def _log_axis() -> alt.Axis:
-    return alt.Axis(format=",~s", labelOverlap="greedy")
+    return dressed(alt.layer(lines, *to_uprights([line])))
 
 
 def _format(table: pa.Table, name: str) -> str:
@@ -270,16 +224,8 @@ def _names(table: pa.Table, by: str) -> list[str]:
     return list(dict.fromkeys(str(value) for value in table.column(by).to_pylist()))
 
 
-def _data(rows: list[dict[str, Any]]) -> alt.Data:
-    return alt.Data(values=rows)  # type: ignore[no-untyped-call]  # the library's own
-
-
 def _values(table: pa.Table, names: Sequence[str]) -> alt.Data:
-    return _data([{name: _plain(row[name]) for name in names} for row in table.to_pylist()])
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    return to_data([{name: to_plain(row[name]) for name in names} for row in table.to_pylist()])
 
 
 def _span(table: pa.Table, x: str) -> int:

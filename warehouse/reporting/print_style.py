@@ -1,0 +1,99 @@
+"""How plots are drawn so that they can be read in print: greys, dashes, shapes, fonts, axes.
+
+Here: what all plots share. Not here: the plots (`plots`).
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any
+
+import altair as alt
+
+WIDTH, HEIGHT = 620, 260
+FILLS = ("#d4d4d4", "#111111", "#8a8a8a", "#555555", "#f4f4f4", "#b0b0b0")
+STROKES = ("#111111", "#6b6b6b", "#3d3d3d", "#808080", "#111111", "#6b6b6b")
+"""Lines and marks are told apart by dash and shape; a pale one would not be seen in print."""
+DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [4, 6], [12, 4])
+SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-down")
+_TIME_FORMS = ((3, "%m-%d %H:%M"), (150, "%Y-%m-%d"), (10**6, "%Y-%m"))
+_FONT = "'Noto Sans', 'Noto Sans CJK SC', 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', sans-serif"
+
+
+def dressed(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
+    """A plot at its size, with fonts and axes as all of them have."""
+    dressed: alt.TopLevelMixin = (
+        chart.properties(width=WIDTH, height=height, background="white")
+        .configure(font=_FONT)
+        .configure_axis(
+            labelFontSize=11, titleFontSize=12, titleFontWeight="normal", gridColor="#e4e4e4",
+            labelColor="#222222", titleColor="#222222", labelLimit=260,
+        )
+        .configure_legend(
+            labelFontSize=11, labelLimit=300, orient="bottom", direction="horizontal", columns=3,
+            symbolStrokeWidth=1.6, symbolSize=60,
+        )
+        .configure_view(stroke="#bbbbbb")
+    )  # fmt: skip
+    return dressed
+
+
+def to_uprights(lines: Sequence[float]) -> list[Any]:
+    """A dashed upright at each value of x."""
+    return [
+        alt.Chart(to_data([{"x": line}]))
+        .mark_rule(strokeDash=[5, 3], color="#111111", strokeWidth=1.2)
+        .encode(x="x:Q")
+        for line in lines
+    ]
+
+
+def to_time_axis(name: str, moments: Iterable[Any]) -> alt.X:
+    """A time axis in UTC that always tells the year, or the hour where it is about hours."""
+    known = sorted(to_plain(moment) for moment in moments if moment is not None)
+    days = (date.fromisoformat(known[-1][:10]) - date.fromisoformat(known[0][:10])).days
+    told = next(form for most, form in _TIME_FORMS if days <= most)
+    axis = alt.Axis(
+        format=told, labelOverlap="greedy", tickCount=7, labelAngle=0, labelSeparation=8
+    )
+    scale = alt.Scale(type="utc", padding=12)
+    return alt.X(f"{name}:T", title=None, scale=scale, axis=axis)
+
+
+def to_greys(by: str, names: Sequence[str]) -> alt.Color:
+    scale = alt.Scale(domain=list(names), range=list(STROKES))
+    return alt.Color(f"{by}:N", scale=scale, legend=to_legend(names), title=None)
+
+
+def to_dashes(by: str, names: Sequence[str]) -> alt.StrokeDash:
+    scale = alt.Scale(domain=list(names), range=list(DASHES))
+    return alt.StrokeDash(f"{by}:N", scale=scale, legend=to_legend(names), title=None)
+
+
+def to_shapes(by: str, names: Sequence[str]) -> alt.Shape:
+    scale = alt.Scale(domain=list(names), range=list(SHAPES))
+    return alt.Shape(f"{by}:N", scale=scale, legend=to_legend(names), title=None)
+
+
+def to_legend(names: Sequence[str]) -> alt.Legend | None:
+    """One name needs none: the caption says it."""
+    return alt.Legend(title=None) if len(names) > 1 else None
+
+
+def label_axis() -> alt.Axis:
+    return alt.Axis(labelLimit=260, labelOverlap=False)
+
+
+def count_axis() -> alt.Axis:
+    return alt.Axis(format=",~r", tickMinStep=1)
+
+
+def log_axis() -> alt.Axis:
+    return alt.Axis(format=",~s", labelOverlap="greedy")
+
+
+def to_data(rows: list[dict[str, Any]]) -> alt.Data:
+    return alt.Data(values=rows)  # type: ignore[no-untyped-call]  # the library's own
+
+
+def to_plain(value: Any) -> Any:
+    return value.isoformat() if hasattr(value, "isoformat") else value
