@@ -7,10 +7,19 @@ from collections.abc import Mapping
 
 from dagster import Definitions, in_process_executor
 
-from pipelines import jobs
-from pipelines.assets import collecting, concluding, discovering, health, publishing, watching
+from pipelines import chart_runs, jobs
+from pipelines.assets import (
+    charting,
+    collecting,
+    concluding,
+    discovering,
+    health,
+    publishing,
+    watching,
+)
 from pipelines.assets.describing import described
 from pipelines.assets.tables import lake_tables
+from pipelines.charting.resource import ChartResource
 from pipelines.checks.confirmed import confirmed_set
 from pipelines.checks.tables import TABLE_CHECKS
 from pipelines.remote_scan import scan_of_run
@@ -47,15 +56,22 @@ ASSETS = (
     publishing.database,
     watching.watched_screens,
     watching.watch_digests,
+    charting.read_chart,
+    charting.chart_platform,
 )
 
 
 def build_definitions(
-    *, hours: Mapping[str, int] | None = None, console_url: str | None = None, **overrides: object
+    *,
+    hours: Mapping[str, int] | None = None,
+    chart_daily: bool = False,
+    console_url: str | None = None,
+    **overrides: object,
 ) -> Definitions:
     """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, …).
 
     `hours`: between two runs of a schedule, by its name; absent or 0 leaves it stopped.
+    `chart_daily`: the chart's schedule and its sensor run by themselves.
     `console_url`: where links to the console lead; None makes none.
     """
     tables = lake_tables({key for asset in ASSETS for key in asset.keys})
@@ -74,12 +90,15 @@ def build_definitions(
             jobs.check_tables,
             jobs.maintain,
             jobs.doctor,
+            chart_runs.read_chart,
+            chart_runs.judge_chart,
         ],
-        schedules=build_schedules(hours or {}),
-        sensors=[watchlists],
+        schedules=[*build_schedules(hours or {}), chart_runs.chart_schedule(is_on=chart_daily)],
+        sensors=[watchlists, chart_runs.chart_sensor(is_on=chart_daily)],
         executor=in_process_executor,
         resources={
             "scan": scan_of_run,
+            "chart": ChartResource(),
             "desk": DeskResource(),
             "health": HealthResource(),
             "publishing": PublishingResource(),
@@ -94,6 +113,7 @@ def build_definitions(
 _settings = Settings()
 defs = build_definitions(
     hours={rhythm.name: getattr(_settings, f"{rhythm.name}_every_h") for rhythm in RHYTHMS},
+    chart_daily=_settings.chart_daily,
     console_url=_settings.console_url,
 )
 """What `workspace.yaml` and the code server load."""

@@ -80,6 +80,9 @@ class Settings(BaseSettings):
     console_url: str | None = Field(
         None, description="where people reach the console; links of the orchestrator lead there"
     )
+    chart_daily: bool = Field(
+        False, description="read new issues of the chart every day; false reads on demand"
+    )
     watch_retention_days: int = Field(90, ge=1, description="days a watchlist's run is kept")
     digest_webhook_url: SecretStr | None = Field(None, description="https address told of digests")
     digest_webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(

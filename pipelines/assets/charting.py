@@ -34,7 +34,9 @@ from pipelines.domain.chart_history import FIRST_DAY, Span
 
 CHART_ISSUES = AssetKey(["raw", "chart_issues"])
 CHART_SONGS = AssetKey(["raw", "chart_songs"])
+CHART_LINKS = AssetKey(["marts", "chart_links"])
 CHART_PLATFORM = AssetKey(["marts", "chart_platform"])
+VARIANTS = AssetKey(["marts", "variants"])
 GROUP = "chart"
 _TELL_EVERY = 50
 _MOST_GAPS = 100
@@ -82,7 +84,7 @@ def read_chart(
 
 @asset(
     key=CHART_PLATFORM,
-    deps=[CHART_SONGS, CONFIRMED],
+    deps=[CHART_SONGS, CONFIRMED, VARIANTS, CHART_LINKS],
     group_name=GROUP,
     owners=OWNERS,
     kinds=KINDS,
