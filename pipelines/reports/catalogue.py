@@ -44,16 +44,7 @@ class Notebook:
 
 
 def read_catalogue(folder: Path = NOTEBOOKS) -> tuple[Notebook, ...]:
-    """All reports, by name.
-
-    Raises:
-        InvalidParameterError: The folder of notebooks is not there.
-    """
-    if not folder.is_dir():
-        raise InvalidParameterError(
-            "the notebooks are not installed",
-            hint="they lie in `notebooks/` of the repository: run this from its own environment",
-        )
+    """All reports, by name; none where the repository is not there, only its packages."""
     return tuple(_read(path) for path in sorted(folder.glob("*.ipynb")))
 
 
@@ -66,6 +57,11 @@ def find_report(name: str, *, folder: Path = NOTEBOOKS) -> Notebook:
     known = {one.name: one for one in read_catalogue(folder)}
     if name in known:
         return known[name]
+    if not known:
+        raise InvalidParameterError(
+            "the notebooks are not installed",
+            hint="they lie in `notebooks/` of the repository: run this from its own environment",
+        )
     raise InvalidParameterError(
         f"there is no report {name!r}{_nearest(name, known)}",
         hint=f"reports: {', '.join(known)}; or give the id of a completed job",
@@ -144,4 +140,3 @@ def _parameters(source: str) -> list[ReportParameter]:
         and node.value is not None
         and ast.unparse(node.target) not in PLACES
     ]
-

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.domain.errors import InvalidParameterError
-from pipelines.reports.catalogue import find_report, parse_parameters
+from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
 from pipelines.reports.running import _named
 from warehouse.exporting.tables import to_table
 from warehouse.reporting import charts, plots, quality, subjects, thresholds, tracks
@@ -46,6 +47,12 @@ def test_an_unknown_report_names_the_nearest_and_all(name: str, told: str) -> No
     with pytest.raises(InvalidParameterError, match=told) as caught:
         find_report(name)
     assert "quality, track" in (caught.value.hint or "")
+
+
+def test_without_the_repository_there_are_no_reports_and_that_is_said(tmp_path: Path) -> None:
+    assert read_catalogue(tmp_path / "notebooks") == ()
+    with pytest.raises(InvalidParameterError, match="not installed"):
+        find_report("track", folder=tmp_path)
 
 
 def test_parameters_are_typed_and_unknown_ones_refused() -> None:
