@@ -59,6 +59,9 @@ def add(
     rank_change: Annotated[
         int, typer.Option(min=1, help="Name works that move so many places.")
     ] = 3,
+    new_music_id: Annotated[
+        bool, typer.Option(help="Name other music ids that turn out to carry the recording.")
+    ] = True,
     candidate_limit: Annotated[
         int | None, typer.Option(min=15, max=2000, help="Candidates of each scan.")
     ] = None,
@@ -78,7 +81,9 @@ def add(
             for kind, texts in groups.items()
             for text in texts or ()
         ),
-        thresholds=Thresholds(velocity=velocity, rank_change=rank_change),
+        thresholds=Thresholds(
+            velocity=velocity, rank_change=rank_change, new_music_id=new_music_id
+        ),
         parameters={key: value for key, value in parameters.items() if value is not None},
     )
     if not plan.entries:

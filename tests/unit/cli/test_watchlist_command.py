@@ -55,6 +55,12 @@ def applied(run: Run, *options: str, file: str | None = None) -> dict[str, str]:
     return {one["name"]: " ".join([one["what"], *one["fields"]]) for one in done["changes"]}
 
 
+def test_every_threshold_can_be_said_on_the_command_line(run: Run) -> None:
+    given = ("--velocity", "5", "--rank-change", "2", "--no-new-music-id", "--json")
+    made = shown(run("add", "songs", "--track", "7300000000000000001", *given))
+    assert made["thresholds"] == {"velocity": 5.0, "rank_change": 2, "new_music_id": False}
+
+
 def test_a_file_is_applied_once_and_says_what_changed(run: Run) -> None:
     assert applied(run, "--dry-run", file=FILE) == {"songs": "added", "people": "added"}
     assert shown(run("list", "--json"))["watchlists"] == []

@@ -1,0 +1,139 @@
+"""Observations are stamped by the stand-in's clock, and by the machine's with any other profile."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from pipelines.captures.recall import Recall
+from pipelines.domain.moments import move_observed_time, observed_now
+from pipelines.domain.records import Statistics, Video
+from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.upstream.stand_in_clock import follow_clock
+from tests.stage import Stage, open_stage
+from warehouse.engine import Engine
+from warehouse.lake import open_lake
+from warehouse.rows import video_row
+
+DAY_S = 86_400
+FULL = Statistics(digg_count=1, comment_count=0, collect_count=0, share_count=0)
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    root = tmp_path_factory.mktemp("clock")
+    with open_stage(root, root / "sounds") as built:
+        built.start_platform(seed=7, size=0.1, tracks=2)
+        yield built
+
+
+@pytest.fixture
+def sandbox(stage: Stage) -> Iterator[Profile]:
+    yield load_profile("sandbox", sandbox_port=stage.port)
+    told = stage.world("/_world/clock")
+    _advance(stage, -told["offset_s"])
+    move_observed_time(seconds=0)
+
+
+def _advance(stage: Stage, seconds: int) -> None:
+    url = f"http://127.0.0.1:{stage.port}/_world/clock"
+    httpx2.post(url, json={"advance_s": seconds}).raise_for_status()
+
+
+def _ahead() -> timedelta:
+    return observed_now() - datetime.now(UTC)
+
+
+def test_the_time_of_observations_follows_the_stand_in(stage: Stage, sandbox: Profile) -> None:
+    follow_clock(sandbox)
+    assert abs(_ahead()) < timedelta(seconds=1)
+    _advance(stage, 3 * DAY_S)
+    assert abs(_ahead()) < timedelta(seconds=1), "until it is asked for again"
+    follow_clock(sandbox)
+    assert abs(_ahead() - timedelta(days=3)) < timedelta(seconds=1)
+
+
+def test_no_other_platform_is_asked_and_the_machines_time_holds(
+    stage: Stage, sandbox: Profile
+) -> None:
+    _advance(stage, DAY_S)
+    follow_clock(sandbox)
+    follow_clock(sandbox.model_copy(update={"name": "mine"}))
+    assert abs(_ahead()) < timedelta(seconds=1)
+
+
+def test_a_stand_in_that_does_not_answer_leaves_the_time_as_it_was(
+    stage: Stage, sandbox: Profile
+) -> None:
+    _advance(stage, DAY_S)
+    follow_clock(sandbox)
+    follow_clock(sandbox.model_copy(update={"port": 1}))
+    assert _ahead() > timedelta(hours=23)
+
+
+def test_the_platform_shows_the_moment_and_truth_tells_of_any(stage: Stage) -> None:
+    track = stage.world("/_world/tracks?limit=1&counts=0")["tracks"][0]["music_id"]
+    first = _likes(stage, track)
+    later = _likes(stage, track, at=7 * DAY_S)
+    assert sum(later.values()) > sum(first.values())
+    _advance(stage, 7 * DAY_S)
+    assert (_likes(stage, track), _shown(stage, track)) == (later, _public(stage, track))
+    assert _likes(stage, track, at=0) == first
+    _advance(stage, -7 * DAY_S)
+    assert _likes(stage, track) == first
+
+
+def _works(stage: Stage, track: str, at: int | None = None) -> list[dict[str, Any]]:
+    query = "" if at is None else f"?at={at}"
+    found: list[dict[str, Any]] = stage.world(f"/_world/truth/{track}{query}")["works"]
+    return found
+
+
+def _likes(stage: Stage, track: str, at: int | None = None) -> dict[str, int]:
+    return {work["aweme_id"]: work["digg_count"] for work in _works(stage, track, at)}
+
+
+def _public(stage: Stage, track: str) -> dict[str, int]:
+    """Likes of the works that the music list shows, by truth."""
+    return {
+        work["aweme_id"]: work["digg_count"]
+        for work in _works(stage, track)
+        if work["music_id"] == track and work["in_music_list"]
+    }
+
+
+def _shown(stage: Stage, track: str) -> dict[str, int]:
+    """The same by the platform's own list."""
+    found: dict[str, int] = {}
+    for cursor in range(0, 60, 20):
+        path = f"/web/api/v2/music/list/aweme/?music_id={track}&count=20&cursor={cursor}"
+        host = {"host": f"share.vidplat.localhost:{stage.port}"}
+        answer = httpx2.get(f"http://127.0.0.1:{stage.port}{path}", headers=host).json()
+        works = answer["aweme_list"]
+        found |= {work["aweme_id"]: work["statistics"]["digg_count"] for work in works}
+    return found
+
+
+async def test_rows_are_committed_and_age_by_the_time_of_observations(tmp_path: Path) -> None:
+    lake = open_lake(str(tmp_path / "lake"), world="sandbox")
+    try:
+        move_observed_time(seconds=5 * DAY_S)
+        video = Video(
+            aweme_id="11111", surface="video_page", observed_at=observed_now(), statistics=FULL
+        )
+        row = video_row(video, capture_id=None, job_id=None, data_provider="public-graph")
+        lake.append("raw.videos", [row])
+        with closing(Engine(lake)) as engine:
+            sql = "select epoch(committed_at - observed_at) as later_s from raw.videos"
+            assert 0 <= float(str(engine.rows(sql)[0]["later_s"])) < 60
+            assert await Recall(engine).find("11111", max_age_s=60) is not None
+            move_observed_time(seconds=6 * DAY_S)
+            assert await Recall(engine).find("11111", max_age_s=60) is None
+            move_observed_time(seconds=0)
+            assert await Recall(engine).find("11111", max_age_s=60) is None, "of a time to come"
+    finally:
+        move_observed_time(seconds=0)
