@@ -15,6 +15,7 @@ from pipelines.assets import (
     discovering,
     health,
     publishing,
+    reporting,
     watching,
 )
 from pipelines.assets.describing import described
@@ -23,6 +24,7 @@ from pipelines.charting.resource import ChartResource
 from pipelines.checks.confirmed import confirmed_set
 from pipelines.checks.tables import TABLE_CHECKS
 from pipelines.remote_scan import scan_of_run
+from pipelines.reports.resource import ReportResource
 from pipelines.resources import (
     DeskResource,
     HealthResource,
@@ -58,6 +60,7 @@ ASSETS = (
     watching.watch_digests,
     charting.read_chart,
     charting.chart_platform,
+    *reporting.REPORTS,
 )
 
 
@@ -85,6 +88,7 @@ def build_definitions(
             jobs.request_scan,
             jobs.canaries,
             jobs.publish_database,
+            jobs.render_reports,
             jobs.run_watchlist,
             jobs.conclude_watchlist,
             jobs.check_tables,
@@ -102,6 +106,7 @@ def build_definitions(
             "desk": DeskResource(),
             "health": HealthResource(),
             "publishing": PublishingResource(),
+            "reports": ReportResource(),
             "reviews": reviews_of_run,
             "upkeep": UpkeepResource(),
             "watches": WatchResource(),

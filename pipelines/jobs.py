@@ -30,6 +30,7 @@ from pipelines.assets.publishing import DATABASE
 from pipelines.assets.watching import WATCH_DIGESTS, WATCHED_SCREENS
 from pipelines.checks.tables import TABLE_CHECKS
 from pipelines.domain.parameters import scan_parameters
+from pipelines.reports.catalogue import read_catalogue
 from pipelines.resources import DeskResource, UpkeepResource
 
 _OF_TABLES = AssetSelection.checks(*TABLE_CHECKS)
@@ -72,6 +73,13 @@ publish_database = define_asset_job(
     "publish_database",
     selection=_only(DATABASE),
     description="Write all marts into one DuckDB file for other tools.",
+)
+
+
+render_reports = define_asset_job(
+    "render_reports",
+    selection=_only(*(AssetKey(["reports", one.name]) for one in read_catalogue())),
+    description="Make every report as a page with its tables; parameters by the launchpad.",
 )
 
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from dagster import DefaultScheduleStatus, JobDefinition, ScheduleDefinition
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
-from pipelines.jobs import canaries, check_tables, doctor, maintain, publish_database
+from pipelines.jobs import (
+    canaries,
+    check_tables,
+    doctor,
+    maintain,
+    publish_database,
+    render_reports,
+)
 
 _DAY_H = 24
 
@@ -38,6 +45,7 @@ RHYTHMS = (
     Rhythm(name="maintenance", job=maintain, at=3, minute=7),
     Rhythm(name="checks", job=check_tables, at=4, minute=27),
     Rhythm(name="doctor", job=doctor, usual_h=6, minute=47),
+    Rhythm(name="reports", job=render_reports, at=6, minute=57),
 )
 
 

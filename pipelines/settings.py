@@ -77,6 +77,9 @@ class Settings(BaseSettings):
     doctor_every_h: int = Field(
         0, ge=0, le=168, description="hours between two examinations of this machine; 0 on demand"
     )
+    reports_every_h: int = Field(
+        0, ge=0, le=168, description="hours between two makings of all reports; 0 on demand"
+    )
     console_url: str | None = Field(
         None, description="where people reach the console; links of the orchestrator lead there"
     )
