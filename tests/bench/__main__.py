@@ -20,6 +20,7 @@ from rich.table import Table
 
 from tests.bench.audio import measure_audio
 from tests.bench.cached_reads import measure_cached_reads
+from tests.bench.chart_history import measure_chart_history
 from tests.bench.console import measure_console
 from tests.bench.large import measure_ranking
 from tests.bench.parsers import measure_parsers
@@ -50,6 +51,7 @@ def main() -> None:
             *_scans(Path(folder) / "stage", cache, options),
             *measure_polls(Path(folder) / "polls", cache),
             *measure_reads(Path(folder) / "reads"),
+            *measure_chart_history(Path(folder) / "chart", cache),
             *measure_console(Path(folder) / "console", cache),
         ):
             table.add_row(*figure)

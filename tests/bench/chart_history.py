@@ -1,0 +1,89 @@
+"""Five years of the chart: what a back-fill costs, what a second one does, how a year is answered.
+
+Against the stand-in platform, whose politeness delay is off: at five requests a second, as with the
+real chart, the requests alone would take six minutes.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from api.cli.processes import sametrack
+from pipelines.domain.chart_history import FIRST_DAY
+from tests.stage import Stage, open_stage
+
+HISTORY = "/api/v1/music/chartsrc/top500/history"
+ASKED = 40
+LAST_DAY = date(2025, 12, 31)
+MOVED_DAYS = 90  # the world stands three months before the end of five years
+
+type Figure = tuple[str, str, str]
+
+
+def measure_chart_history(root: Path, cache: Path) -> list[Figure]:
+    """Back-fill five years twice, judge its songs, then ask for years of it."""
+    root.mkdir(parents=True)
+    with open_stage(root, cache) as stage:
+        stage.start_platform(seed=7, size=0.3)
+        clock = f"http://127.0.0.1:{stage.port}/_world/clock"
+        httpx2.post(clock, json={"advance_s": MOVED_DAYS * 86_400}, timeout=300).raise_for_status()
+        api = stage.start_api()
+        days = ("--from", str(FIRST_DAY), "--to", str(LAST_DAY))
+        filled, spent = _run(stage, "backfill", *days)
+        again, spent_again = _run(stage, "backfill", *days)
+        judged, spent_judging = _run(stage, "judge")
+        times = list(_years(api, FIRST_DAY))
+    return [
+        (
+            "back-fill of five years of the chart",
+            f"{spent:.0f} s, {filled['new_count']} issues, {filled['requests_used']} requests",
+            "",
+        ),
+        ("  gaps told", f"{len(filled['gaps'])} of {filled['gap_day_count']} days", ""),
+        (
+            "  the same again",
+            f"{spent_again:.1f} s, {again['new_count']} issues, {again['requests_used']} requests",
+            "0 requests",
+        ),
+        ("  judging its songs", f"{spent_judging:.1f} s, {judged['song_count']} songs", ""),
+        ("  a year of it, not asked before, median / p95", _spread(times), "100 ms"),
+    ]
+
+
+def _years(api: httpx2.Client, first: date) -> Iterator[float]:
+    """Years that begin on other days each time, so that no answer is kept already."""
+    for n in range(ASKED + 1):
+        start = first + timedelta(days=17 * n + 10)
+        span = {"start_date": str(start), "end_date": str(start + timedelta(days=365))}
+        began = time.perf_counter()
+        answer = api.get(HISTORY, params=span).raise_for_status()
+        spent = time.perf_counter() - began
+        data = answer.json()["data"]
+        assert data["not_collected_count"] == 0, data["not_collected_count"]
+        if n:
+            yield spent
+
+
+def _run(stage: Stage, *words: str) -> tuple[dict[str, Any], float]:
+    """A command of the chart in a process of its own; what it says, and its seconds."""
+    environment = {**os.environ, **stage._environment()}
+    began = time.monotonic()
+    done = subprocess.run(
+        [*sametrack("chart", *words), "--json"],
+        env=environment, check=True, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    return json.loads(done.stdout), time.monotonic() - began
+
+
+def _spread(times: list[float]) -> str:
+    ordered = sorted(times)
+    p95 = ordered[int(len(ordered) * 0.95)]
+    return f"{statistics.median(ordered) * 1000:.0f} / {p95 * 1000:.0f} ms"

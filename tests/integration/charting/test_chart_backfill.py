@@ -1,0 +1,277 @@
+"""Back-fills of the chart: once, in pieces, killed, two at once, refused, ended by people."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from pipelines.charting.backfill import AT_ONCE, BATCH, MOST_IN_A_ROW, Backfill
+from pipelines.charting.opening import ChartDesk, open_chart_desk
+from pipelines.domain.chart_backfill import Filled, Progress
+from pipelines.domain.chart_history import read_span
+from pipelines.domain.errors import BudgetSpentError, ChartUnavailableError, ForbiddenError
+from pipelines.settings import Settings
+from tests.reads import Desk, open_reads
+from tests.stage import Stage, open_stage
+
+HALF = ("2022-01-01", "2022-06-30")
+QUARTER = ("2022-01-01", "2022-03-31")
+KILLED = """
+import sys
+from pathlib import Path
+from pipelines.charting.opening import open_chart_desk
+from pipelines.domain.chart_history import read_span
+from pipelines.settings import Settings
+with open_chart_desk(Settings(_env_file=None)) as desk:
+    desk.fill(read_span(*sys.argv[1:]), told=lambda p: print(p.done_count, flush=True), hold_s=1.0)
+"""
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A platform of its own process; each test has stores of its own."""
+    root = tmp_path_factory.mktemp("stage")
+    with open_stage(root, root / "sounds") as stage:
+        stage.start_platform(seed=31, size=0.1, tracks=3)
+        yield stage
+
+
+class Platform:
+    """What the platform was asked for, as it says itself."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._url = f"http://127.0.0.1:{stage.port}/_world/access-log/summary"
+        httpx2.request("DELETE", self._url).raise_for_status()
+
+    def asked(self, surface: str = "chart_songs") -> int:
+        found = httpx2.get(self._url).raise_for_status().json()["surfaces"]
+        return int(found.get(surface, 0))
+
+
+@pytest.fixture
+def platform(stage: Stage) -> Platform:
+    return Platform(stage)
+
+
+@pytest.fixture
+def settings(stage: Stage, tmp_path: Path) -> Settings:
+    return Settings(_env_file=None, profile="sandbox", data_home=tmp_path, sandbox_port=stage.port)
+
+
+def fill(settings: Settings, days: tuple[str, str], **options: Any) -> Filled:
+    with open_chart_desk(settings) as desk:
+        return desk.fill(read_span(*days), **options)
+
+
+def check_whole(desk: ChartDesk, filled: Filled) -> None:
+    """Every issue is there, with its songs, and none was kept twice."""
+    desk.engine.refresh()
+    rows = desk.engine.rows(
+        "select volid, count(distinct capture_id) as captures, count(*) as songs, "
+        "count(distinct rank) as ranks from raw.chart_songs group by volid"
+    )
+    assert len(rows) == filled.issue_count == filled.known_count + filled.new_count
+    assert Counter(row["captures"] for row in rows) == {1: len(rows)}
+    assert all(row["songs"] == row["ranks"] for row in rows)
+
+
+def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform: Platform) -> None:
+    told: list[Progress] = []
+    first = fill(settings, ("2022-01-01", "2022-01-31"), told=told.append)
+    assert (first.ending, first.left_count, first.is_cut) == ("completed", 0, False)
+    assert first.new_count == first.issue_count == platform.asked() > 20
+    assert platform.asked("chart_issues") == 1
+    assert first.requests_used == first.issue_count + 1
+    assert first.issue_count + sum(gap.day_count for gap in first.gaps) == 31
+    assert [one.done_count for one in told] == list(range(1, first.issue_count + 1))
+    assert {one.missing_count for one in told} == {first.issue_count}
+
+    again = fill(settings, ("2022-01-01", "2022-01-31"))
+    assert (again.new_count, again.requests_used, again.was_listed) == (0, 0, False)
+    assert again.gaps == first.gaps
+    wider = fill(settings, ("2021-12-20", "2022-02-05"))
+    assert wider.known_count == first.issue_count
+    assert wider.new_count == wider.requests_used == platform.asked() - first.issue_count
+    with open_chart_desk(settings) as desk:
+        check_whole(desk, wider)
+
+
+def test_a_range_beyond_the_latest_issue_is_cut_and_lists_once_in_a_while(
+    settings: Settings, platform: Platform
+) -> None:
+    first = fill(settings, ("2022-01-01", "2022-01-03"))
+    after = str(first.latest.replace(year=first.latest.year + 3))
+    beyond = fill(settings, (str(first.latest), after))
+    assert (beyond.is_cut, beyond.last, str(beyond.asked_last)) == (True, first.latest, after)
+    assert beyond.was_listed is False  # it was read a moment ago
+    assert platform.asked("chart_issues") == 1
+
+
+def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform: Platform) -> None:
+    environment = {
+        **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(settings.data_home),
+        "SANDBOX_PORT": str(settings.sandbox_port),
+    }  # fmt: skip
+    killed = subprocess.Popen(
+        [sys.executable, "-c", KILLED, *HALF], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert killed.stdout is not None
+    for line in killed.stdout:
+        if int(line) > BATCH + BATCH // 2:
+            killed.send_signal(signal.SIGKILL)
+            break
+    killed.wait(timeout=20)
+    killed.stdout.close()
+    before = platform.asked()
+    with open_chart_desk(settings) as desk:
+        filled = desk.fill(read_span(*HALF))
+        check_whole(desk, filled)
+    assert filled.known_count >= BATCH
+    assert platform.asked() - before == filled.new_count
+    assert platform.asked() <= filled.issue_count + BATCH
+
+
+def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(fill, settings, QUARTER) for _ in range(2)]
+        first, second = (one.result() for one in both)
+    assert first.issue_count == second.issue_count == first.new_count + second.new_count
+    assert platform.asked() == first.issue_count
+    assert min(first.new_count, second.new_count) > 0
+    for filled in (first, second):
+        assert (filled.ending, filled.left_count) == ("completed", 0)
+        with open_chart_desk(settings) as desk:
+            check_whole(desk, filled)
+
+
+def test_a_person_ends_it_with_what_was_read_kept(settings: Settings, platform: Platform) -> None:
+    asked_to_stop: list[bool] = []
+
+    def told(progress: Progress) -> None:
+        if progress.done_count == BATCH + 5:
+            asked_to_stop.append(True)
+
+    ended = fill(settings, QUARTER, told=told, cancelled=lambda: bool(asked_to_stop))
+    assert ended.ending == "cancelled"
+    assert BATCH + 5 <= ended.new_count < ended.issue_count
+    before = platform.asked()
+    with open_chart_desk(settings) as desk:
+        filled = desk.fill(read_span(*QUARTER))
+        check_whole(desk, filled)
+    assert filled.known_count == ended.new_count
+    assert platform.asked() - before == filled.new_count
+
+
+def test_the_command_ends_with_130_at_a_signal(stage: Stage, tmp_path: Path) -> None:
+    environment = {
+        **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(tmp_path),
+        "SANDBOX_PORT": str(stage.port),
+    }  # fmt: skip
+    command = [sys.executable, "-m", "api.cli.main", "chart", "backfill", "--to", "2023-01-01"]
+    with subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        next(line for line in running.stderr if line.startswith("50 of"))
+        running.send_signal(signal.SIGTERM)
+        rest, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "cancelled" in rest
+
+
+@pytest.fixture
+def reads(tmp_path: Path) -> Iterator[Desk]:
+    with open_reads(tmp_path) as desk:
+        yield desk
+
+
+async def scripted(desk: Desk, days: tuple[str, str], **options: Any) -> Filled:
+    work = Backfill(
+        open_chart=lambda _cancelled: desk.sources.chart(),
+        engine=desk.engine,
+        book=desk.control,
+        **options,
+    )
+    return await work.run(read_span(*days))
+
+
+async def test_an_issue_that_the_chart_refuses_is_told_and_the_others_read(reads: Desk) -> None:
+    whole = await scripted(reads, ("2022-01-01", "2022-01-05"))
+    asked = [one for one in reads.script.asked if one[0] == "fetch_songs"]
+    assert len(asked) == whole.issue_count
+    listed = reads.rows(
+        "select volid, chart_date from raw.chart_issues where chart_date = date '2022-02-10'"
+    )
+    refused = ChartUnavailableError("no", surface="chart_songs")
+    reads.script.errors = {f"fetch_songs {listed[0]['volid']}": refused}
+    filled = await scripted(reads, ("2022-02-05", "2022-02-15"))
+    assert [one.volid for one in filled.refused] == [listed[0]["volid"]]
+    assert (filled.left_count, filled.ending) == (1, "completed")
+    reads.script.errors = {}
+    again = await scripted(reads, ("2022-02-05", "2022-02-15"))
+    assert (again.new_count, again.left_count) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "most"),
+    [
+        (ChartUnavailableError("no", surface="chart_songs"), MOST_IN_A_ROW + AT_ONCE),
+        (ForbiddenError("no", surface="chart_songs", status=403), AT_ONCE),
+        (BudgetSpentError("spent", surface="chart_songs"), AT_ONCE),
+    ],
+    ids=["one after the other", "forbidden", "budget"],
+)
+async def test_a_chart_that_says_no_to_all_ends_it(reads: Desk, error: Any, most: int) -> None:
+    await scripted(reads, ("2022-01-01", "2022-01-02"))
+    reads.script.asked.clear()
+    reads.script.errors = {"fetch_songs": error}
+    filled = await scripted(reads, ("2022-03-01", "2022-04-30"))
+    assert filled.ending == "refused"
+    assert filled.error is not None
+    assert filled.error["type"] == error.type
+    assert 0 < len(reads.script.asked) <= most
+    assert filled.left_count == filled.issue_count
+
+
+async def test_without_any_list_the_refusal_is_raised_and_with_one_it_serves(reads: Desk) -> None:
+    reads.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
+    with pytest.raises(ForbiddenError):
+        await scripted(reads, ("2022-01-01", "2022-01-02"))
+    reads.script.errors = {}
+    known = await scripted(reads, ("2022-01-01", "2022-01-02"))
+    reads.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
+    later = (str(known.latest), str(known.latest.replace(year=known.latest.year + 1)))
+    assert (await scripted(reads, later)).new_count == 1
+
+
+async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(reads: Desk) -> None:
+    whole = await scripted(reads, ("2022-01-01", "2022-01-02"))
+    listed = reads.rows("select volid from raw.chart_issues where chart_date = date '2022-02-10'")
+    name = f"chart issue {listed[0]['volid']}"
+    assert reads.control.begin_capture(name, "somebody", ttl_s=60).is_ours
+    reads.script.asked.clear()
+    others_read = asyncio.Event()
+
+    def told(progress: Progress) -> None:
+        if progress.done_count == 2:
+            others_read.set()
+
+    running = asyncio.create_task(scripted(reads, ("2022-02-09", "2022-02-11"), told=told))
+    await others_read.wait()
+    async with reads.sources.chart() as captures:
+        await captures.songs(listed[0]["volid"], limit=20)
+    reads.control.leave_capture(name, "somebody", None)
+    filled = await running
+    assert (filled.new_count, filled.known_count, filled.left_count) == (2, 1, 0)
+    assert sum(one[:2] == ("fetch_songs", listed[0]["volid"]) for one in reads.script.asked) == 1
+    assert whole.left_count == 0
