@@ -56,7 +56,7 @@ fmt: env ## format, or with CI=true only check the format
 
 lint: env ## ruff and spelling
 	@$(BIN)/ruff check .
-	@$(BIN)/codespell api pipelines warehouse tests README.md CHANGELOG.md
+	@$(BIN)/codespell api notebooks pipelines warehouse tests README.md CHANGELOG.md
 
 types: env ## mypy, strict
 	@$(BIN)/mypy

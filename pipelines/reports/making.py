@@ -43,9 +43,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A report that was made: its page, its PDF where one was wanted, its tables with their rows'
-    number of bytes.
-    """
+    """A report that was made: its page, its PDF where one was wanted, its tables."""
 
     page: Path
     pdf: Path | None
@@ -90,7 +88,9 @@ def make_report(settings: Settings, asked: Asked, *, progress: Progress) -> Made
 
 def _stem(asked: Asked) -> str:
     """Name, what was asked and the moment: two questions never overwrite each other."""
-    told = [f"{name}={value}" for name, value in sorted(asked.parameters.items())]
+    usual = {one.name: one.default for one in asked.report.parameters}
+    given = sorted(asked.parameters.items())
+    told = [f"{name}={value}" for name, value in given if value != usual.get(name)]
     words = [asked.report.name, *told, *([f"as_of={asked.as_of}"] if asked.as_of else [])]
     return _UNSAFE.sub("_", "-".join(words))[:_NAME_CHARS]
 
