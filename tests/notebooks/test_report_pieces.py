@@ -16,6 +16,7 @@ from pipelines.reports.running import _named
 from warehouse.exporting.tables import to_table
 from warehouse.reporting import charts, plots, quality, subjects, thresholds, tracks
 from warehouse.reporting.display import show_table, show_value
+from warehouse.reporting.facts import Facts, show_facts
 
 TRACK = "7400000000000000001"
 
@@ -172,6 +173,26 @@ def test_an_unknown_value_is_a_gap_in_a_line_and_never_0() -> None:
     chart = plots.draw_lines(table, x="day", y="n", by="who", y_title="n")
     assert chart is not None
     assert [row["n"] for row in json.loads(chart.to_json())["data"]["values"]] == [5, None, 7]
+
+
+def test_too_many_points_are_thinned_and_that_is_said() -> None:
+    rows = plots.MOST_POINTS * 2 + 1
+    table = pa.table({"x": [0.5] * rows, "y": [0.5] * rows, "v": ["rejected"] * rows})
+    chart = plots.draw_points(table, x="x", y="y", by="v", x_title="x", y_title="y", lines=())
+    assert chart is not None
+    assert chart.to_json().count('"v": "rejected"') == 1334
+    assert "one of 3 drawn, of 4,001" in chart.to_json()
+
+
+def test_an_erased_history_and_an_empty_warehouse_are_said_on_top() -> None:
+    facts = Facts(
+        world="public", is_demo=False, is_rewritten=True, moment=None, tables=(), algorithms=()
+    )
+    shown = show_facts("track", {"music_id": "<b>"}, facts)
+    assert shown.html.count('class="banner"') == 2
+    assert "history_rewritten" in shown.text
+    assert "Nothing was committed" in shown.text
+    assert "<b>" not in shown.html
 
 
 def test_nothing_to_draw_draws_nothing() -> None:

@@ -32,6 +32,7 @@ from warehouse.reporting.print_style import (
 
 BAR_STEP = 19
 MOST_BARS = 20
+MOST_POINTS = 2000
 LABEL_CHARS = 34
 PLACES = (1, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
@@ -146,12 +147,18 @@ def draw_stems(table: pa.Table, *, x: str, y: str, y_title: str) -> Chart:
 def draw_points(
     table: pa.Table, *, x: str, y: str, by: str, x_title: str, y_title: str, lines: Sequence[float]
 ) -> Chart:
-    """A mark per row, its shape by `by`, with a dashed upright at each of `lines` of x."""
+    """A mark per row, its shape by `by`, with a dashed upright at each of `lines` of x.
+
+    Of more than `MOST_POINTS` rows only every second, third, … is drawn, and that is said.
+    """
     if not _has(table, x) or not _has(table, y):
         return None
     names = _names(table, by)
+    step = -(-table.num_rows // MOST_POINTS)
+    drawn = table.take(list(range(0, table.num_rows, step)))
+    told = f"one of {step} drawn, of {table.num_rows:,}" if step > 1 else ""
     points = (
-        alt.Chart(_values(table, [x, y, by]))
+        alt.Chart(_values(drawn, [x, y, by]), title=told)
         .mark_point(size=34, strokeWidth=1.1, opacity=0.85)
         .encode(
             x=alt.X(f"{x}:Q", title=x_title),
