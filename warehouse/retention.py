@@ -50,7 +50,9 @@ def remove_old(lake: Lake, engine: Engine, lasting: Lasting, before: datetime) -
     old, still_named = _old_hashes(engine, lasting, before)
     if len(still_named) == old:
         return 0
-    condition = f"committed_at < timestamp '{before:%Y-%m-%d %H:%M:%S.%f}Z'"
+    # Delta takes a plain time for nanoseconds, which do not compare with the column's.
+    moment = f"arrow_cast('{before.isoformat()}', 'Timestamp(Microsecond, Some(\"UTC\"))')"
+    condition = f"committed_at < {moment}"
     if still_named:
         listed = ", ".join(f"'{value}'" for value in still_named)
         condition += f" and {lasting.hash_column} not in ({listed})"

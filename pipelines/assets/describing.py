@@ -81,6 +81,11 @@ def column_lineage(name: str) -> TableColumnLineage | None:
     )
 
 
+def deps_on(*names: str) -> list[AssetDep]:
+    """Dependencies on tables by their names."""
+    return [AssetDep(asset_key(BY_NAME[name])) for name in names]
+
+
 def rows_of_days(counts: Mapping[date, int]) -> str:
     """Rows of each day as a row of bars, in Markdown; days without any are empty bars."""
     if not counts:
@@ -140,7 +145,7 @@ def _column(table: Table, column: Column) -> TableColumn:
     return TableColumn(
         column.name,
         TYPE_WORDS[column.type],
-        description=f"{column.meaning} [{column.unit}]" if column.unit else column.meaning,
+        description=_meaning(table, column),
         constraints=TableColumnConstraints(
             nullable=not column.required, unique=table.key == (column.name,)
         ),
@@ -148,12 +153,14 @@ def _column(table: Table, column: Column) -> TableColumn:
     )
 
 
+def _meaning(table: Table, column: Column) -> str:
+    """With unit and sources: the free edition of the UI shows lineage of columns nowhere else."""
+    unit = f" [{column.unit}]" if column.unit else ""
+    sources = COLUMNS_FROM.get(table.name, {}).get(column.name, ())
+    return f"{column.meaning}{unit}" + (f" ← {', '.join(sources)}" if sources else "")
+
+
 def _dep(source: str) -> TableColumnDep:
     """`raw.videos.digg_count`, or a step: `raw/music_first_screen.aweme_id`."""
     name, _, column = source.rpartition(".")
     return TableColumnDep(AssetKey(name.replace(".", "/").split("/")), column)
-
-
-def deps_on(*names: str) -> list[AssetDep]:
-    """Dependencies on tables by their names."""
-    return [AssetDep(asset_key(BY_NAME[name])) for name in names]

@@ -1,0 +1,204 @@
+"""What upkeep does for look-ups: a lake of five million observations, and a week of small commits.
+
+`python -m tests.bench.maintenance [--observations N] [--lake FOLDER]` runs this part alone; FOLDER
+is copied, never changed. Three lakes of the same rows are asked in turn, so that a busy machine
+slows all of them alike: one that was left to the worker for a week, one that was maintained as the
+schedule does, one that was written anew from the first row to the last.
+"""
+
+import argparse
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from deltalake import DeltaTable
+from rich.console import Console
+
+from pipelines.upkeep import TIDY_FILES
+from tests.bench.large_lake import _ROWS, SPAN, TABLES, LargeLake, _append, write_large_lake
+from warehouse.arranging import ARRANGED_ROWS, arrange_lake
+from warehouse.engine import Engine
+from warehouse.lake import Lake, open_lake
+from warehouse.queries_lists import read_union_page
+from warehouse.queries_works import read_listed
+
+type Figure = tuple[str, str, str]
+
+OBSERVATIONS = 5_000_000
+DAYS = 7
+COMMITS_A_DAY = 40
+LOOKUPS = 60
+WARM_UP = 5
+SEED = 7
+AIM = 1.5
+WORLD = "sandbox"
+_STALE = "left to the worker's own compaction"
+_KEPT = "after the round of upkeep"
+_FRESH = "written anew as a whole"
+
+
+@dataclass(slots=True)
+class Times:
+    """Milliseconds of look-ups: by the clock, and of the processor."""
+
+    clock: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+
+def measure_maintenance(
+    root: Path, *, observations: int = OBSERVATIONS, given: Path | None = None
+) -> list[Figure]:
+    """A look-up: a page of 20 works of a music id, with the newest counts of each."""
+    size = LargeLake(observations)
+    stale = _lake(root / "stale", size, given)
+    commits = _one_week(stale, size)
+    kept = _copied(stale, root / "kept")
+    began = time.monotonic()
+    arranged = _maintain(kept)
+    spent = time.monotonic() - began
+    fresh = _copied(stale, root / "fresh")
+    _write_anew(fresh)
+    lakes = {_STALE: stale, _KEPT: kept, _FRESH: fresh}
+    found = _ask_in_turn(lakes, size)
+    return [
+        (f"{DAYS} days of captures on {observations:,} observations", f"{commits} commits", ""),
+        ("round of upkeep", f"{spent:.0f} s, {len(arranged)} tables arranged", ""),
+        *(_figure(name, lakes[name], found[name], found[_FRESH]) for name in lakes),
+    ]
+
+
+def _lake(root: Path, size: LargeLake, given: Path | None) -> Lake:
+    """Freshly written, or a copy of what is given without the files that no version names."""
+    url = root / "lake"
+    if given is not None:
+        shutil.copytree(given / WORLD / "lake", url)
+    lake = open_lake(str(url), world=WORLD)
+    if given is None:
+        write_large_lake(lake, size)
+    for name in TABLES:
+        lake.forget(name)
+    return lake
+
+
+def _copied(lake: Lake, root: Path) -> Lake:
+    shutil.copytree(lake.url, root / "lake")
+    return open_lake(str(root / "lake"), world=WORLD)
+
+
+def _one_week(lake: Lake, size: LargeLake) -> int:
+    """The same number of observations a day as before, in commits as jobs make them; after each
+    job its worker merges what is crowded.
+    """
+    jobs = DAYS * COMMITS_A_DAY
+    pages = round(size.pages * DAYS / SPAN.days / jobs)
+    details = round(size.details * DAYS / SPAN.days / jobs)
+    with duckdb.connect() as connection:
+        connection.execute("set global TimeZone='UTC'")
+        first = _newest(lake) - SPAN
+        for job in range(jobs):
+            params: dict[str, object] = {
+                "first": first,
+                "works": size.works,
+                "entities": size.entities,
+                "list_s": SPAN.total_seconds() / size.pages,
+                "detail_s": SPAN.total_seconds() / size.details,
+                "from_page": size.pages + pages * job,
+                "to_page": size.pages + pages * (job + 1),
+                "from_detail": size.details + details * job,
+                "to_detail": size.details + details * (job + 1),
+            }
+            for name in TABLES:
+                _append(connection, lake, name, params, _ROWS[name])
+            for name in lake.crowded():
+                lake.compact(name)
+    return jobs * len(TABLES)
+
+
+def _newest(lake: Lake) -> Any:
+    with closing(Engine(lake)) as engine:
+        return engine.rows("select max(observed_at) as at from raw.captures")[0]["at"]
+
+
+def _maintain(lake: Lake) -> list[str]:
+    """The part of `Keeper.maintain` that is about files, in its order."""
+    arranged = arrange_lake(lake, now=_newest(lake) + timedelta(hours=2))
+    for name in lake.crowded(files=TIDY_FILES):
+        lake.compact(name)
+    for table in lake.tables:
+        lake.vacuum(table.name)
+    return arranged
+
+
+def _write_anew(lake: Lake) -> None:
+    """As if every table had never been arranged before."""
+    for name in TABLES:
+        DeltaTable(lake.path(name)).alter.set_table_properties(
+            {ARRANGED_ROWS: "0"}, raise_if_not_exists=False
+        )
+    arrange_lake(lake, now=_newest(lake) + timedelta(hours=2))
+
+
+def _ask_in_turn(lakes: dict[str, Lake], size: LargeLake) -> dict[str, Times]:
+    draw = random.Random(SEED)
+    entities = draw.sample(range(size.entities), LOOKUPS + WARM_UP)
+    found = {name: Times() for name in lakes}
+    with ExitStack() as stack:
+        engines = {name: stack.enter_context(closing(Engine(lake))) for name, lake in lakes.items()}
+        for place, entity in enumerate(entities):
+            for name, engine in engines.items():
+                clock, processor = time.perf_counter(), time.process_time()
+                _look_up(engine, size.music_id(entity))
+                if place >= WARM_UP:
+                    found[name].clock.append(1000 * (time.perf_counter() - clock))
+                    found[name].processor.append(1000 * (time.process_time() - processor))
+    return found
+
+
+def _look_up(engine: Engine, music_id: str) -> None:
+    page = read_union_page(
+        engine, surfaces=["music_list"], entity_id=music_id,
+        sequence=None, offset=0, count=20, order="public",
+    )  # fmt: skip
+    assert page is not None
+    assert len(read_listed(engine, page.aweme_ids)) == len(page.aweme_ids) == 20
+
+
+def _figure(name: str, lake: Lake, times: Times, fresh: Times) -> Figure:
+    files = sum(len(lake.files(table)) for table in TABLES)
+    clock = statistics.median(times.clock) / statistics.median(fresh.clock)
+    processor = statistics.median(times.processor) / statistics.median(fresh.processor)
+    told = f"{_spread(times.clock)}, {files} files: {clock:.2f} of it (processor {processor:.2f})"
+    return (f"look-up {name}", told, f"{AIM} of it" if name == _KEPT else "")
+
+
+def _spread(milliseconds: Sequence[float]) -> str:
+    ordered = sorted(milliseconds)
+    p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+    return f"{statistics.median(ordered):.1f} / {p95:.1f} ms"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--observations", type=int, default=OBSERVATIONS)
+    parser.add_argument("--lake", default="", help="a data home to copy the lake from")
+    options = parser.parse_args()
+    console = Console(width=130)
+    given = Path(options.lake) if options.lake else None
+    with tempfile.TemporaryDirectory() as folder:
+        for figure in measure_maintenance(
+            Path(folder), observations=options.observations, given=given
+        ):
+            console.print(*figure, sep="   ")
+
+
+if __name__ == "__main__":
+    main()

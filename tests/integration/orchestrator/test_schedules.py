@@ -1,0 +1,88 @@
+"""Every schedule can be tried with one click, and what it launches runs without being told more."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster import (
+    DagsterInstance,
+    DefaultScheduleStatus,
+    ScheduleDefinition,
+    build_schedule_context,
+)
+
+from pipelines.definitions import build_definitions
+from pipelines.runs import open_instance
+from pipelines.schedules import RHYTHMS, build_schedules
+from pipelines.settings import Settings
+from pipelines.upkeep import chosen_home
+from warehouse.lake import open_lake
+
+NAMES = [rhythm.name for rhythm in RHYTHMS]
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+REPOSITORY = build_definitions().get_repository_def()
+
+
+def schedules() -> list[ScheduleDefinition]:
+    return list(REPOSITORY.schedule_defs)
+
+
+@pytest.mark.parametrize("schedule", schedules(), ids=lambda one: one.name)
+def test_a_schedule_rests_by_itself_and_launches_when_it_is_tried(
+    schedule: ScheduleDefinition,
+) -> None:
+    assert schedule.default_status == DefaultScheduleStatus.STOPPED
+    with DagsterInstance.ephemeral() as instance:
+        context = build_schedule_context(
+            instance=instance, repository_def=REPOSITORY, scheduled_execution_time=NOW
+        )
+        requests = schedule.evaluate_tick(context).run_requests
+    assert requests
+    assert not any(request.run_config for request in requests)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_setting_of_a_schedule_names_its_hours(name: str) -> None:
+    assert f"{name}_every_h" in Settings.model_fields
+    for hours, cron in ((4, "*/4 * * *"), (48, "*/2 * *")):
+        (schedule,) = [one for one in build_schedules({name: hours}) if one.name.startswith(name)]
+        assert schedule.default_status == DefaultScheduleStatus.RUNNING
+        assert str(schedule.cron_schedule).endswith(cron)
+
+
+def test_no_two_schedules_begin_in_the_same_minute() -> None:
+    minutes = [str(one.cron_schedule).split()[0] for one in schedules()]
+    assert len(set(minutes)) == len(minutes)
+
+
+@pytest.mark.parametrize("job", ["maintain", "doctor"])
+def test_jobs_of_upkeep_run_as_they_are_and_tell_what_they_did(
+    job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    home = chosen_home(Settings())
+    open_lake(home.lake_url, world="sandbox")
+    with open_instance(home) as instance:
+        ended = build_definitions().resolve_job_def(job).execute_in_process(instance=instance)
+        assert ended.success
+        assert (
+            "output" in json.dumps([event.event_type_value for event in ended.all_events]).lower()
+        )
+
+
+def test_a_machine_that_is_not_fit_fails_the_run_of_the_doctor() -> None:
+    class Unfit:
+        def examine(self) -> dict[str, Any]:
+            line = {"name": "disk", "state": "fail", "says": "full", "advice": None}
+            return {"exit_code": 3, "verdict": "this machine is not fit: disk", "machine": [line]}
+
+    job = build_definitions(upkeep=Unfit()).resolve_job_def("doctor")
+    with DagsterInstance.ephemeral() as instance:
+        ended = job.execute_in_process(instance=instance, raise_on_error=False)
+    assert not ended.success
+    assert "not fit: disk" in str(ended.failure_data_for_node("examine_machine"))
