@@ -17,7 +17,7 @@ from warehouse.exporting.tables import Table
 UNKNOWN = "—"
 CELL_LIMIT = 60
 _MARK_CHARS = 12
-_RIGHT = frozenset({"whole", "real"})
+_SIDES = {"whole": "number", "real": "number", "time": "time", "date": "time"}
 _SMALL = 100.0
 _BREAKABLE = Markup("_<wbr>")
 
@@ -128,7 +128,7 @@ def _broken(value: Any) -> Markup:
 
 
 def _side(table: Table, number: int) -> str:
-    return "number" if table.columns[number].kind in _RIGHT else "text"
+    return _SIDES.get(table.columns[number].kind, "text")
 
 
 def _count_words(rows: int, shown: int) -> str:

@@ -73,7 +73,9 @@ def draw_beside(curve: pa.Table, *, entered: date) -> Chart:
     rows = curve.to_pylist()
     data = to_data([{"x": to_plain(row["observed_at"]), "y": row["digg_count"]} for row in rows])
     x_axis = to_time_axis("x", [*(row["observed_at"] for row in rows), entered])
-    likes = alt.Chart(data).mark_line(point=alt.OverlayMarkDef(size=36), color=STROKES[0])
+    likes = alt.Chart(data).mark_line(
+        point=alt.OverlayMarkDef(size=36, color=STROKES[0]), color=STROKES[0]
+    )
     entry = alt.Chart(to_data([{"x": f"{entered}T00:00:00+00:00"}]))
     return dressed(
         alt.layer(
