@@ -12,8 +12,8 @@ from warehouse.reporting.tracks import read_growth
 
 _ISSUES = """
     issues as (
-        select volid, max_by(name, observed_at) as name, max_by(chart_date, observed_at)
-            as chart_date
+        select volid, max_by(name, (observed_at, surface)) as name,
+            max_by(chart_date, (observed_at, surface)) as chart_date
         from seen.chart_issues where chart_date is not null group by volid
     ),
     songs as (
@@ -81,15 +81,19 @@ def read_issues(engine: Engine, first: date | None, last: date | None) -> pa.Tab
 
 
 def read_songs(engine: Engine, first: date | None, last: date | None) -> pa.Table:
-    """Songs, those with the best places first: a place counts 1 / rank per issue that was read."""
+    """Songs, those with the best places first: a place counts 1 / rank per issue that was read.
+
+    Millionths are added up: sums of fractions depend on the order in which they are added.
+    """
     return engine.table(
         f"""
         with {_ISSUES}
         select
-            max_by(title, chart_date) as title, max_by(artist, chart_date) as artist,
+            max_by(title, (chart_date, volid)) as title,
+            max_by(artist, (chart_date, volid)) as artist,
             count(distinct chart_date) as issue_count, min(rank) as best_rank,
             min(chart_date) as first_seen, max(chart_date) as last_seen,
-            round(sum(1.0 / rank), 6) as weight, song_key
+            sum(1000000 // rank) / 1000000 as weight, song_key
         from placed group by song_key order by weight desc, song_key
         """,  # noqa: S608  # our own text
         {"first": first, "last": last},
@@ -102,8 +106,9 @@ def read_places(engine: Engine, first: date | None, last: date | None, *, top: i
         f"""
         with {_ISSUES},
         best as (
-            select song_key, max_by(title, chart_date) as title
-            from placed group by song_key order by sum(1.0 / rank) desc, song_key limit $top
+            select song_key, max_by(title, (chart_date, volid)) as title
+            from placed group by song_key
+            order by sum(1000000 // rank) desc, song_key limit $top
         ),
         days as (select distinct chart_date from placed)
         select

@@ -14,8 +14,8 @@ def read_profile(engine: Engine, sec_uid: str) -> pa.Table:
             order by observed_at desc, committed_at desc, surface limit 1
         ),
         met as (
-            select max_by(nickname, observed_at) as nickname,
-                max_by(unique_id, observed_at) as unique_id,
+            select max_by(nickname, (observed_at, aweme_id, surface)) as nickname,
+                max_by(unique_id, (observed_at, aweme_id, surface)) as unique_id,
                 count(distinct aweme_id) as observed_works,
                 min(observed_at) as first_observed, max(observed_at) as last_observed
             from seen.videos where sec_uid = $id
@@ -78,10 +78,11 @@ def read_tracks_used(engine: Engine, sec_uid: str) -> pa.Table:
             ) = 1
         ),
         named as (
-            select music_id, max_by(title, observed_at) as title from seen.tracks group by music_id
+            select music_id, max_by(title, (observed_at, surface)) as title from seen.tracks
+            group by music_id
         )
         select
-            any_value(title) as title, used.music_id, link_type, count(*) as work_count,
+            max(title) as title, used.music_id, link_type, count(*) as work_count,
             list(aweme_id order by aweme_id) as aweme_ids
         from used left join named using (music_id)
         group by used.music_id, link_type

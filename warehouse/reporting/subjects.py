@@ -36,7 +36,8 @@ def read_tracks(engine: Engine) -> list[Subject]:
             group by music_id
         ),
         named as (
-            select music_id, max_by(title, observed_at) as title from seen.tracks group by music_id
+            select music_id, max_by(title, (observed_at, surface)) as title from seen.tracks
+            group by music_id
         )
         select music_id, title from asked left join named using (music_id)
         where music_id != '' order by concluded_at desc, music_id
@@ -54,8 +55,8 @@ def read_accounts(engine: Engine) -> list[Subject]:
             where sec_uid is not null group by sec_uid
         ),
         named as (
-            select sec_uid, max_by(nickname, observed_at) as nickname from seen.videos
-            where sec_uid is not null group by sec_uid
+            select sec_uid, max_by(nickname, (observed_at, aweme_id, surface)) as nickname
+            from seen.videos where sec_uid is not null group by sec_uid
         ),
         met as (select sec_uid, max(nickname) as nickname from seen.accounts group by sec_uid)
         select sec_uid, coalesce(met.nickname, named.nickname) as nickname

@@ -49,7 +49,7 @@ def read_pool(engine: Engine, music_id: str) -> pa.Table:
             from marts.audio_comparisons where track_music_id = $id
         ),
         pool as (
-            select aweme_id, any_value(music_id) as music_id, min(outcome) as outcome
+            select aweme_id, max(music_id) as music_id
             from marts.candidates where job_id = (select job_id from newest) group by aweme_id
         ),
         confirmed as (

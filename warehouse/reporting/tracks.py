@@ -44,13 +44,14 @@ def read_summary(engine: Engine, music_id: str) -> pa.Table:
         f"""
         with {_CONFIRMED},
         named as (
-            select max_by(title, observed_at) as title, max_by(author, observed_at) as author,
-                max_by(duration_s, observed_at) as duration_s
+            select max_by(title, (observed_at, surface)) as title,
+                max_by(author, (observed_at, surface)) as author,
+                max_by(duration_s, (observed_at, surface)) as duration_s
             from seen.tracks where music_id = $id
         )
         select
-            $id as music_id, any_value(named.title) as title, any_value(named.author) as author,
-            any_value(named.duration_s) as duration_s,
+            $id as music_id, max(named.title) as title, max(named.author) as author,
+            max(named.duration_s) as duration_s,
             count(works.aweme_id) as work_count, count(distinct works.sec_uid) as account_count,
             count(distinct works.source_music_id) as music_id_count,
             cast(sum(hot_score) as bigint) as hot_score,
@@ -94,8 +95,8 @@ def read_users(engine: Engine, music_id: str) -> pa.Table:
             ) = 1
         )
         select
-            coalesce(any_value(profile_name), max(nickname)) as nickname, sec_uid,
-            any_value(follower_count) as follower_count, count(*) as work_count,
+            coalesce(max(profile_name), max(nickname)) as nickname, sec_uid,
+            max(follower_count) as follower_count, count(*) as work_count,
             cast(sum(hot_score) as bigint) as hot_score, cast(sum(digg_count) as bigint)
                 as digg_count,
             to_timestamp(min(create_time)) as first_published,
@@ -241,11 +242,11 @@ def read_shared(engine: Engine, music_ids: list[str]) -> pa.Table:
             where music_id in (select unnest($ids::varchar[])) and sec_uid is not null
         ),
         named as (
-            select sec_uid, max_by(nickname, (observed_at, surface)) as nickname
+            select sec_uid, max_by(nickname, (observed_at, aweme_id, surface)) as nickname
             from seen.videos where sec_uid is not null group by sec_uid
         )
         select
-            any_value(nickname) as nickname, sec_uid, count(distinct music_id) as track_count,
+            max(nickname) as nickname, sec_uid, count(distinct music_id) as track_count,
             count(distinct aweme_id) as work_count,
             list(distinct music_id order by music_id) as music_ids
         from uses left join named using (sec_uid)
