@@ -46,7 +46,7 @@ months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offse
 
 
 @multi_asset(
-    name="read_chart",
+    name="keep_chart_issues",
     partitions_def=months,
     backfill_policy=BackfillPolicy.single_run(),
     group_name=GROUP,

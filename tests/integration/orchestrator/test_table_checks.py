@@ -13,6 +13,7 @@ from dagster import (
     AssetKey,
     AssetSelection,
     DagsterInstance,
+    Definitions,
 )
 from deltalake import DeltaTable
 
@@ -50,10 +51,10 @@ def row(name: str, **given: object) -> dict[str, Any]:
     return required | given
 
 
-def checked(name: str, **resources: object) -> tuple[Found, Mapping[str, Any]]:
+def checked(name: str, given: Definitions | None = None) -> tuple[Found, Mapping[str, Any]]:
     """What the checks of a table say, by their names, and what was observed of it."""
     step = f"check_{name.replace('.', '_')}"
-    job = build_definitions(**resources).resolve_job_def("check_tables")
+    job = (given or build_definitions()).resolve_job_def("check_tables")
     with DagsterInstance.ephemeral() as instance:
         ended = job.execute_in_process(instance=instance, op_selection=[step])
     (observed,) = ended.asset_observations_for_node(step)
@@ -100,7 +101,7 @@ def test_a_schema_version_that_is_not_the_agreed_one_is_told(lake: Lake) -> None
     with closing(Engine(lake)) as engine:
         table = DeltaTable(lake.path("marts.coverage"))
         table.alter.set_table_properties({VERSION: "0"}, raise_if_not_exists=False)
-        found, _ = checked("marts.coverage", reviews=ReviewResource(engine))
+        found, _ = checked("marts.coverage", build_definitions(reviews=ReviewResource(engine)))
     assert failed(found) == {"schema_is_as_agreed"}
     assert told(found["schema_is_as_agreed"])["says"] == "stored version 0, agreed 1"
 

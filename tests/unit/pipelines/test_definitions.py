@@ -68,6 +68,13 @@ def test_blocking_checks_stand_before_the_ranking() -> None:
     assert all(check.blocking for check in found.values())
 
 
+def test_the_code_server_can_load_everything() -> None:
+    """More than assembling them: names of jobs and steps must not meet, for example."""
+    repository = build_definitions().get_repository_def()
+    repository.load_all_definitions()
+    assert len(repository.get_all_jobs()) > len(repository.schedule_defs)
+
+
 def test_the_code_location_has_the_name_that_runs_are_filed_under() -> None:
     workspace = (Path(__file__).parents[3] / "workspace.yaml").read_text()
     assert f"location_name: {LOCATION}\n" in workspace
