@@ -152,7 +152,10 @@ def test_what_every_operation_answers_otherwise(desk: Desk, which: int, tmp_path
     assert refusal(ask(headers={"host": "evil.example"}), 421) == "host_not_allowed"
     cross = {"origin": "http://evil.example", "sec-fetch-site": "cross-site"}
     assert refusal(ask(headers=cross), 403) == "cross_site_request"
-    assert refusal(requests(desk.client(own_api_token=SecretStr("sesam")))[which](), 401) == "unauthorized"
+    assert (
+        refusal(requests(desk.client(own_api_token=SecretStr("sesam")))[which](), 401)
+        == "unauthorized"
+    )
     hurried = requests(desk.client(rate_limit_per_s=0.001, rate_limit_burst=1))[which]
     hurried()
     assert refusal(hurried(), 429) == "local_rate_limit"
