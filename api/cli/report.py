@@ -84,6 +84,10 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
+    if with_pdf:
+        from pipelines.upstream.browser_process import find_chromium  # noqa: PLC0415 -- as below
+
+        find_chromium(settings.chromium_path)  # told before anything is written
     with open_store_desk(settings) as desk:
         job = desk.job(desk.whole_id(job_id))
         if job["result"] is None:

@@ -18,6 +18,7 @@ from pipelines.reports.page import Making, render_page
 from pipelines.reports.printing import write_pdf
 from pipelines.reports.running import Progress, run_notebook
 from pipelines.settings import Settings
+from pipelines.upstream.browser_process import find_chromium
 from pipelines.upstream.providers import choose_profile
 from warehouse.as_of import parse_as_of
 from warehouse.exporting.writing import write_whole
@@ -58,13 +59,15 @@ def make_report(settings: Settings, asked: Asked, *, progress: Progress) -> Made
     Raises:
         ProfileNotChosenError: No profile is chosen.
         InvalidParameterError: A parameter cannot be used, or the files cannot be written there.
-        ProviderUnsupportedError: A PDF is wanted and there is no Chromium; the page is written.
+        ProviderUnsupportedError: A PDF is wanted and there is no Chromium.
         WarehouseError: The lake cannot be read.
         SametrackError: A cell of the notebook failed.
     """
     home = open_home(settings.data_home, choose_profile(settings).name)
     if asked.as_of:
         parse_as_of(asked.as_of, now=datetime.now(UTC))  # a mistake is told before a kernel starts
+    if asked.with_pdf:
+        find_chromium(settings.chromium_path)  # likewise
     page = asked.output or home.reports_dir / f"{_stem(asked)}.html"
     run_id = asked.run_id or str(uuid4())
     with TemporaryDirectory(prefix="sametrack-report-") as draft:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import InvalidParameterError
+from pipelines.domain.errors import InvalidParameterError, SametrackError
 from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
+from pipelines.reports.making import Asked, make_report
 from pipelines.reports.running import _named
 from warehouse.exporting.tables import to_table
 from warehouse.reporting import charts, plots, quality, subjects, thresholds, tracks
@@ -54,6 +55,18 @@ def test_without_the_repository_there_are_no_reports_and_that_is_said(tmp_path: 
     assert read_catalogue(tmp_path / "notebooks") == ()
     with pytest.raises(InvalidParameterError, match="not installed"):
         find_report("track", folder=tmp_path)
+
+
+def test_what_cannot_be_made_is_told_before_a_kernel_starts(workshop: Any) -> None:
+    settings = workshop.settings.model_copy(update={"chromium_path": Path("/nowhere/chromium")})
+    steps: list[str] = []
+    for asked, error in (
+        (Asked(report=find_report("quality"), parameters={}, with_pdf=True), "no Chromium"),
+        (Asked(report=find_report("quality"), parameters={}, as_of="soon"), "neither a date"),
+    ):
+        with pytest.raises(SametrackError, match=error):
+            make_report(settings, asked, progress=steps.append)
+    assert steps == []
 
 
 def test_parameters_are_typed_and_unknown_ones_refused() -> None:
