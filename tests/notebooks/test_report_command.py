@@ -1,0 +1,59 @@
+"""`sametrack report` without a kernel: its list, and what it refuses."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from api.cli.main import main
+from pipelines.reports.catalogue import read_catalogue
+
+type Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def command(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["sametrack", "report", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = capfd.readouterr()
+        return int(ended.value.code or 0), told.out + told.err
+
+    return command
+
+
+def test_the_list_names_every_report_with_its_parameters(run: Run) -> None:
+    status, told = run("--list")
+    assert status == 0
+    for report in read_catalogue():
+        assert report.name in told
+        assert all(f"{one.name} = {one.default!r}" in told for one in report.parameters)
+    assert "JOB_ID" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "which report?"),
+        (("trakc",), "did you mean 'track'?"),
+        (("track", "-p", "music=7"), "did you mean 'music_id'?"),
+        (("track", "-p", "top=many"), "top: 'many' is no int"),
+        (("track", "-p", "top"), "is not KEY=VALUE"),
+        (("track", "--as-of", "soon"), "neither a date nor a time"),
+        (("0b1c2d3e", "-p", "top=1"), "takes no parameters"),
+        (("0b1c2d3e",), "job_not_found"),
+    ],
+)
+def test_what_cannot_be_reported_is_one_line_and_status_2(
+    run: Run, arguments: tuple[str, ...], told: str
+) -> None:
+    status, said = run(*arguments)
+    assert (status, told in said) == (2, True), said
+    assert "Traceback" not in said
