@@ -188,6 +188,12 @@ def test_an_unknown_value_is_a_gap_in_a_line_and_never_0() -> None:
     assert [row["n"] for row in json.loads(chart.to_json())["data"]["values"]] == [5, None, 7]
 
 
+def test_one_look_at_each_is_no_growth() -> None:
+    days = [date(2026, 1, 1), date(2026, 1, 2)]
+    table = pa.table({"day": days, "n": [5, 7], "who": ["a", "b"]})
+    assert plots.draw_lines(table, x="day", y="n", by="who", y_title="n") is None
+
+
 def test_too_many_points_are_thinned_and_that_is_said() -> None:
     rows = plots.MOST_POINTS * 2 + 1
     table = pa.table({"x": [0.5] * rows, "y": [0.5] * rows, "v": ["rejected"] * rows})

@@ -44,11 +44,12 @@ def draw_lines(
 ) -> Chart:
     """A line with marks per `by`; a null breaks it. `is_reversed`: 1 on top, as places are.
 
-    None, too, where all is known at one moment only: one look is no growth.
+    None, too, where each is known at one moment only: one look is no growth.
     """
-    known = {row[x] for row in table.to_pylist() if row[y] is not None}
-    if len(known) < 2:  # noqa: PLR2004  # a line has two ends
+    looks = {(row[by], row[x]) for row in table.to_pylist() if row[y] is not None}
+    if len(looks) == len({name for name, _ in looks}):
         return None
+    known = {moment for _, moment in looks}
     names = _names(table, by)
     places = alt.Axis(values=list(PLACES), format="d")
     scale = (
