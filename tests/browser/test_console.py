@@ -101,6 +101,10 @@ def test_the_history_of_the_chart_is_drawn_and_listed(view: View) -> None:
     view.page.wait_for_selector("svg.chart polyline")
     expect(view.page.locator("main table tbody tr")).to_have_count(20)
     assert view.axe() == []
+    view.page.locator("main select").first.select_option(index=1)
+    beside = view.page.locator(".card", has_text="hash:")
+    expect(beside.locator(".empty")).to_be_visible()  # nothing was scanned that it could be
+    assert view.axe() == []
     assert is_clean(view)
 
 

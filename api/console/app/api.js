@@ -11,6 +11,7 @@ export const PATHS = {
   batch: "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch",
   jobs: "/api/v1/vidplat/app/v3/music_collection_jobs",
   chart: "/api/v1/music/chartsrc/top500/history",
+  chartSongs: "/api/v1/sametrack/chart/songs",
   jobList: "/api/v1/sametrack/jobs",
   comparisons: "/api/v1/sametrack/comparisons",
   doctor: "/api/v1/sametrack/doctor",

@@ -8,6 +8,8 @@ from typing import get_args
 import pytest
 
 from api.page_files import FOLDER, page_names
+from pipelines.domain.chart_lead import Direction, LeadReason
+from pipelines.domain.chart_links import Confidence, Reason, Relation
 from pipelines.domain.jobs import STAGES, JobStatus
 from pipelines.domain.parameters import PARAMETERS, SORT_ORDERS
 from pipelines.domain.series import MEASURES
@@ -48,6 +50,11 @@ def test_what_the_service_may_say_has_its_words() -> None:
         *(f"param.{parameter.name}" for parameter in PARAMETERS),
         *(f"sort.{name}" for name in SORT_ORDERS),
         *(f"stat.{name}" for names in MEASURES.values() for name in names),
+        *(f"beside.relation.{name}" for name in get_args(Relation) if name != "none"),
+        *(f"beside.confidence.{name}" for name in get_args(Confidence)),
+        *(f"beside.reason.{name}" for name in get_args(Reason) if name != "no_longer_linked"),
+        *(f"beside.lead_reason.{name}" for name in get_args(LeadReason)),
+        *(f"beside.direction.{name}" for name in get_args(Direction)),
     }
     assert wanted - words("en").keys() == set()
 

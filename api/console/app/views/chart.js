@@ -3,6 +3,7 @@ import { PATHS, address, ask } from "../api.js";
 import { Foreign, count, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useState } from "../html.js";
 import { t } from "../i18n.js";
+import { Beside } from "../parts/beside.js";
 import { Bump, COLORS } from "../parts/charts.js";
 import { Badge, Card, Empty, Fault, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
@@ -66,6 +67,7 @@ function Found({ data, source }) {
       <${Bump} songs=${lines.filter((line) => !shown || line.key === shown)} labels=${data.snapshots.map((one) => one.chart_date?.slice(2) ?? "…")} depth=${DEPTH} label=${t("chart.ranks")} chosen=${chosen} onChoose=${setChosen} />
       <${SelectField} label=${t("chart.follow")} value=${shown ?? ""} onChange=${(value) => setShown(value || null)} options=${[["", t("chart.all_songs", { number: count(lines.length) })], ...lines.map((line) => [line.key, line.name.slice(0, 60)])]} />
       ${missing.length > 0 && html`<p class="small soft">${t("chart.missing", { number: count(missing.length) })} ${missing.slice(0, 6).map((one) => `${one.target_date} (${one.reason ?? "—"})`).join(", ")}</p>`}<//>
+    ${shown && html`<${Beside} songKey=${shown} />`}
     <${Card} title=${t("chart.issue")} aside=${issue && html`<span class="small soft">${issue.issue_name ?? ""} · ${issue.volid ?? "—"}${issue.day_offset ? ` · ${t("chart.offset", { days: issue.day_offset })}` : ""}</span>`}>
       <${SelectField} label=${t("chart.node")} value=${at} onChange=${setAt} options=${data.snapshots.map((one, place) => [String(place), `${one.target_date} → ${one.chart_date ?? t("chart.no_issue")}`])} />
       <${PlainTable} rows=${issue.songs} columns=${columns} keyOf=${(row) => row.rank} caption=${t("chart.issue")} /><//>`;
