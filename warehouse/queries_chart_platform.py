@@ -56,7 +56,20 @@ def read_kept_days(engine: Engine) -> list[date]:
     """Days of the issues with songs in the lake, oldest first."""
     found = _rows(
         engine,
-        f"{_KEPT_SONGS} select distinct day from kept where day is not null order by day",  # noqa: S608  # no value in it
+        """
+        with kept as (
+            select volid, max(chart_date) as told_date from seen.chart_songs
+            where volid is not null and rank <= $limit group by volid
+        ),
+        dated as (
+            select volid, max_by(chart_date, observed_at) as listed_date from seen.chart_issues
+            where chart_date is not null group by volid
+        )
+        select distinct coalesce(listed_date, told_date) as day
+        from kept left join dated using (volid)
+        where coalesce(listed_date, told_date) is not null
+        order by day
+        """,
         limit=SONG_LIMIT,
     )
     return [row["day"] for row in found]
