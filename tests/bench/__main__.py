@@ -23,10 +23,12 @@ from tests.bench.cached_reads import measure_cached_reads
 from tests.bench.chart_history import measure_chart_history
 from tests.bench.console import measure_console
 from tests.bench.large import measure_ranking
+from tests.bench.maintenance import measure_maintenance
 from tests.bench.parsers import measure_parsers
 from tests.bench.polls import measure_polls
 from tests.bench.reads import measure_reads
 from tests.bench.stores import measure_stores
+from tests.bench.twelve_weeks import measure_twelve_weeks
 from tests.stage import Stage, open_stage, wait_for
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -51,6 +53,8 @@ def main() -> None:
             *_scans(Path(folder) / "stage", cache, options),
             *measure_polls(Path(folder) / "polls", cache),
             *measure_reads(Path(folder) / "reads"),
+            *measure_maintenance(Path(folder) / "upkeep", given=Path(folder) / "reads"),
+            *measure_twelve_weeks(Path(folder) / "weeks"),
             *measure_chart_history(Path(folder) / "chart", cache),
             *measure_console(Path(folder) / "console", cache),
         ):
