@@ -20,7 +20,7 @@ FIND_PYTHON = for p in python3.14 python3.13 python3.12 python3 "$$HOME"/.pyenv/
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check fmt lint types arch docs fuzz fuzz-kills bench bench-truth bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check fmt lint types arch docs fuzz fuzz-kills bench bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -81,6 +81,9 @@ bench: env ## the figures of the hot paths, as a table
 
 bench-truth: env ## ten drawn worlds: precision and recall against their truth
 	@$(BIN)/python -m tests.bench.truth
+
+bench-week: env ## a week of a watchlist on the moved stand-in, against its truth
+	@$(BIN)/python -m tests.bench.week
 
 bench-audio: env ## how well the ear hears and what it costs; writes docs/accuracy.md
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench.accuracy
