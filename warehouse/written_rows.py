@@ -4,7 +4,7 @@ An observation counts once its capture's row exists. `seen.*` says so in one que
 ids, to look at the rows first and at their captures afterwards costs a fraction of that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from warehouse.engine import Engine
@@ -25,12 +25,17 @@ def only_written(engine: Engine, table: str, rows: Sequence[Row]) -> list[Row]:
         for row in rows
         if row["capture_id"] is not None and (bound is None or row["committed_at"] >= bound)
     }
-    if not young:
-        return list(rows)
-    sql, params = with_values(_WRITTEN, sorted(young))
-    found = cast("list[Row]", engine.rows(sql, params))
-    lost = young - {row["capture_id"] for row in found}
+    lost = young - read_written(engine, young)
     return [row for row in rows if row["capture_id"] not in lost]
+
+
+def read_written(engine: Engine, capture_ids: Collection[str]) -> set[str]:
+    """Those of some captures that are written."""
+    if not capture_ids:
+        return set()
+    sql, params = with_values(_WRITTEN, sorted(capture_ids))
+    found = cast("list[Row]", engine.rows(sql, params))
+    return {row["capture_id"] for row in found}
 
 
 def with_values(

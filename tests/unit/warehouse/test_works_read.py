@@ -1,7 +1,11 @@
-"""What orders works is the same whether few are read whole or many are only asked for it."""
+"""What orders works is the same whether few are read whole or many are only asked for it, and the
+best observation is that of a capture that was finished.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,11 +14,12 @@ from hypothesis import strategies as st
 from pipelines.domain.records import Statistics, Video
 from warehouse.engine import Engine
 from warehouse.lake import Lake, open_lake
-from warehouse.queries_works import READ_WHOLE, read_ordering
+from warehouse.queries_works import READ_WHOLE, TRIED, read_listed, read_ordering
 from warehouse.rows import video_row
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 OTHERS = [f"other{number}" for number in range(READ_WHOLE + 1)]
+NUMBERS = count()
 COUNTS = st.none() | st.integers(0, 9)
 OBSERVATIONS = st.lists(
     st.tuples(
@@ -58,9 +63,56 @@ def test_few_and_many_are_ordered_by_the_same(
     assert not many.listed
 
 
+CAPTURES = st.sampled_from(["none", "written", "lost"])
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(COUNTS, COUNTS, st.integers(0, 40), CAPTURES),
+        min_size=1,
+        max_size=3 * TRIED,
+        unique_by=lambda seen: seen[2],
+    )
+)
+def test_the_best_observation_is_of_a_finished_capture(
+    lake: Lake, engine: Engine, seen: list[tuple[int | None, int | None, int, str]]
+) -> None:
+    lake.delete("raw.videos", "aweme_id", ["4"])
+    rows = [_row("4", likes, rest, None, hours) for likes, rest, hours, _ in seen]
+    for row, (_, _, _, capture) in zip(rows, seen, strict=True):
+        row["capture_id"] = None if capture == "none" else f"{capture}{next(NUMBERS)}"
+    lake.append("raw.videos", rows)
+    written = [row for row in rows if str(row["capture_id"]).startswith("written")]
+    lake.append("raw.captures", [_capture(str(row["capture_id"])) for row in written])
+    engine.refresh()
+    found = read_listed(engine, ["4"])
+    counted = [row for row in rows if not str(row["capture_id"]).startswith("lost")]
+    assert bool(found) is bool(counted)
+    if counted:
+        best = max(counted, key=_worth)
+        assert found["4"].video.observed_at == best["observed_at"]
+        assert found["4"].first_observed_at == min(row["observed_at"] for row in counted)
+
+
+def _worth(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["statistics_complete"], row["digg_count"] is not None, row["observed_at"]
+
+
+def _capture(name: str) -> dict[str, Any]:
+    return {
+        "capture_id": name, "surface": "video_page", "entity_id": "4", "sequence": 1,
+        "outcome": "ok", "request_count": 1, "parser_version": "1", "data_provider": "test",
+        "observed_at": BEGIN,
+    } | dict.fromkeys(
+        ("reason", "http_status", "item_count", "cursor_in", "cursor_out", "has_more",
+         "payload_sha256", "source_path", "job_id")
+    )  # fmt: skip
+
+
 def _row(
     aweme_id: str, likes: int | None, rest: int | None, created: int | None, hours: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     moment = BEGIN + timedelta(hours=hours)
     video = Video(
         aweme_id=aweme_id,
