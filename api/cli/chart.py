@@ -184,18 +184,27 @@ def _open_book() -> Iterator["ChartBook"]:
 
 @contextmanager
 def _stopping() -> Iterator[Callable[[], bool]]:
-    """The first stop signal asks for the end at the next safe point, the second ends at once."""
-    asked = threading.Event()
+    """The first stop signal asks for the end at the next safe point, the second ends at once.
+
+    The handler only notes it: it may run in the middle of a line that is being written, and a
+    stream refuses to be written to by two at once.
+    """
+    asked, is_told = threading.Event(), threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:
         if asked.is_set():
             signal.default_int_handler(number, frame)
         asked.set()
-        say("[yellow]stopping[/]: what was read is kept")
+
+    def is_asked() -> bool:
+        if asked.is_set() and not is_told.is_set():
+            is_told.set()
+            say("[yellow]stopping[/]: what was read is kept")
+        return asked.is_set()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield asked.is_set
+        yield is_asked
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

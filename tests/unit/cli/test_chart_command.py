@@ -70,7 +70,8 @@ def test_what_people_say_is_kept_shown_and_taken_back(run: Run, tmp_path: Path) 
     denied = run("unlink", SONG_KEY, TRACK, "--by", "Lin", "--note", "[b]a cover[/b]")
     assert "manual_different" in denied.stdout
     assert "no lead estimated (no_observations)" in denied.stdout
-    assert "[b]a cover[/b]" in run("links").stdout
+    assert "cover[/b]" in run("links").stdout
+    assert [one["note"] for one in shown(run("links", "--json"))["links"]] == ["[b]a cover[/b]"]
     back = shown(run("withdraw", SONG_KEY, TRACK, "--json"))
     assert [link["reason"] for link in back["links"]] == ["title_and_artist"]
     linked = shown(run("link", OTHER_KEY, TRACK, "--json"))
