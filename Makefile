@@ -33,7 +33,7 @@ $(UV):
 	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
 
 .venv/.ready: $(UV) requirements.lock pyproject.toml
-	@echo "set-up 2/3: the locked packages (about 1.7 GB once; seconds when nothing changed)"
+	@echo "set-up 2/3: the locked packages (about 1.9 GB once; seconds when nothing changed)"
 	@test -x $(BIN)/python || { py=$$($(FIND_PYTHON)); $(UV) venv --quiet --python "$${py:-3.12}" .venv; }
 	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	@echo "set-up 3/3: Sametrack itself"
