@@ -24,6 +24,7 @@ from dagster._core.storage.dagster_run import DagsterRun
 from pipelines.attempts import Outcome, ScanEnd, attempt
 from pipelines.definitions import LOCATION, build_definitions
 from pipelines.domain.jobs import KINDS, Job
+from pipelines.giving_way import give_way
 from pipelines.launching import ORIGIN_TAG
 from pipelines.logs import configure_logging
 from pipelines.partitions import partition_key, tracks
@@ -34,9 +35,6 @@ from pipelines.settings import Settings
 from warehouse.home import Home
 
 PARENT_LOOK_EVERY_S = 0.5
-NICENESS = 10
-"""Scans and their listeners give way to the front door: whoever looks at a job on a machine that is
-busy with scans has an answer within milliseconds. On an idle machine it changes nothing."""
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Events are in the orchestrator's own log; the worker's stderr is for people."""
 
@@ -71,7 +69,7 @@ def warm(settings: Settings) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to answer
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Dagster's import makes it a KeyboardInterrupt
     _follow_parent(os.getppid())
-    os.nice(NICENESS)
+    give_way()
     runtime = open_runtime(settings, _open)
     slot = ScanSlot()
     definitions = build_definitions(scan=slot)

@@ -24,6 +24,7 @@ from pebble import ProcessExpired
 from pipelines.attempts import ScanEnd
 from pipelines.domain.endings import WORKER_GONE, lost_ending
 from pipelines.domain.jobs import FINAL
+from pipelines.giving_way import give_way_as_session
 from pipelines.local_runs import LocalRuns
 from pipelines.logs import configure_logging
 from pipelines.reconciling import end_left_runs, end_run, is_finished, pass_on_cancels
@@ -247,6 +248,7 @@ def _why(fault: BaseException) -> str:
 def run_worker(settings: Settings) -> int:
     """Work until SIGTERM or SIGINT; returns the exit status."""
     configure_logging()
+    give_way_as_session()
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
