@@ -168,8 +168,15 @@ class Backfill:
             ours = [by_id[volid] for volid in mine]
             missing = await asyncio.to_thread(self._missing, ours)  # others kept some meanwhile
             state.known_count += len(ours) - len(missing)
+            new_before = state.new_count
             try:
                 await self._read_issues(captures, missing, state)
+            except RunCancelledError:
+                await captures.flush()
+                # The end overtakes answers that are kept already: what is kept is what counts.
+                left = await asyncio.to_thread(self._missing, missing)
+                state.new_count = new_before + len(missing) - len(left)
+                raise
             finally:
                 await captures.flush()  # what was read is kept before anybody else may look
         return [issue for issue in batch if issue.volid not in mine]

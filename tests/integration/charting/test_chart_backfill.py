@@ -6,19 +6,27 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from pipelines.captures import ChartCaptures
 from pipelines.charting.backfill import AT_ONCE, BATCH, MOST_IN_A_ROW, Backfill
 from pipelines.charting.opening import ChartDesk, open_chart_desk
+from pipelines.domain.chart import ChartPage
 from pipelines.domain.chart_backfill import Filled, Progress
 from pipelines.domain.chart_history import read_span
-from pipelines.domain.errors import BudgetSpentError, ChartUnavailableError, ForbiddenError
+from pipelines.domain.errors import (
+    BudgetSpentError,
+    ChartUnavailableError,
+    ForbiddenError,
+    RunCancelledError,
+)
 from pipelines.settings import Settings
 from tests.reads import Desk, open_reads
 from tests.stage import Stage, open_stage
@@ -204,6 +212,42 @@ async def scripted(desk: Desk, days: tuple[str, str], **options: Any) -> Filled:
         **options,
     )
     return await work.run(read_span(*days))
+
+
+class Overtaken:
+    """Captures of which the second answer is kept, but overtaken by the end that the third asks."""
+
+    def __init__(self, captures: ChartCaptures) -> None:
+        self.issues, self.flush = captures.issues, captures.flush
+        self._captures = captures
+        self._kept = 0
+
+    @property
+    def requests_used(self) -> int:
+        return self._captures.requests_used
+
+    async def songs(self, volid: str, **options: Any) -> ChartPage:
+        page = await self._captures.songs(volid, **options)
+        self._kept += 1
+        if self._kept == 2:
+            await asyncio.Event().wait()
+        if self._kept == 3:
+            raise RunCancelledError("cancelling was asked for")
+        return page
+
+
+async def test_an_answer_that_the_end_overtook_is_kept_and_counted(reads: Desk) -> None:
+    @asynccontextmanager
+    async def open_chart(_cancelled: object) -> AsyncIterator[Any]:
+        async with reads.sources.chart() as captures:
+            yield Overtaken(captures)
+
+    work = Backfill(open_chart=open_chart, engine=reads.engine, book=reads.control)
+    ended = await work.run(read_span(*QUARTER))
+    kept = reads.rows("select count(distinct volid) as kept from raw.chart_songs")[0]["kept"]
+    assert ended.ending == "cancelled"
+    assert ended.new_count == kept >= 3
+    assert (await scripted(reads, QUARTER)).known_count == kept
 
 
 async def test_an_issue_that_the_chart_refuses_is_told_and_the_others_read(reads: Desk) -> None:
