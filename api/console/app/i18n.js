@@ -1,15 +1,14 @@
 // Both languages. Words of machine terms come from the service, so that report, terminal and
 // console say the same.
-import en from "./words/en.js";
-import zh from "./words/zh.js";
 import { signal } from "./html.js";
 import { lang } from "./state.js";
+import words from "./words/all.js";
 
-const TEXTS = { en, zh };
+const LANGS = ["en", "zh"]; // in the order of the texts of a word
 const machineWords = signal({});
 
 export function t(key, values = {}) {
-  const text = TEXTS[lang.value][key] ?? TEXTS.en[key] ?? key;
+  const text = words[key]?.[LANGS.indexOf(lang.value)] ?? key;
   return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 }
 
