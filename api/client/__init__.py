@@ -6,6 +6,7 @@ Needs httpx2 and nothing else: this folder works when it is copied out on its ow
 from .answering import Answer
 from .asking import Ask, JobStatus, RelatedOptions, ScanOptions, SortBy
 from .asynchronous import AsyncClient
+from .charting import ChartSaid
 from .connection import DEFAULT_URL, Connection
 from .faults import (
     AccessError,
@@ -22,6 +23,7 @@ from .faults import (
     UnsupportedError,
     WaitTimeoutError,
 )
+from .looking import Heard, SeriesKind
 from .synchronous import Client
 from .watching import WatchEntryGiven, WatchlistChanges, WatchlistOptions, WatchThresholdsGiven
 
@@ -32,9 +34,11 @@ __all__ = [
     "Ask",
     "AsyncClient",
     "BadRequestError",
+    "ChartSaid",
     "Client",
     "ClientError",
     "Connection",
+    "Heard",
     "JobCancelledError",
     "JobFailedError",
     "JobStatus",
@@ -43,6 +47,7 @@ __all__ = [
     "PlatformError",
     "RelatedOptions",
     "ScanOptions",
+    "SeriesKind",
     "ServiceError",
     "SortBy",
     "TooManyRequestsError",

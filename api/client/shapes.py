@@ -1,6 +1,7 @@
-"""Shapes of the answers, as the API description has them. Written by `make docs`.
+"""Shapes of the answers, as the API description has them.
 
-Unknown is None everywhere. Ids are text. A name that ends in `Data` is the `data` of an answer.
+Written by `make docs`. Unknown is None everywhere. Ids are text. A name that ends in `Data` is the
+`data` of an answer.
 """
 
 # ruff: noqa: UP013 -- packed: this file is made by a program
@@ -204,42 +205,6 @@ VideoPreview = TypedDict("VideoPreview", {"aweme_id": "str", "desc": "str | None
     "create_time": "int | None", "share_url": "str | None",
     "link_type": 'Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]',
     "statistics": "Statistics"})
-WatchDigestList = TypedDict("WatchDigestList", {"digests": "list[dict[str, Any]]",
-    "returned_count": "int", "is_demo_data": "bool"})
-WatchEntry = TypedDict("WatchEntry", {"kind": 'Literal["track", "account", "hashtag"]',
-    "input": "str"})
-WatchFiles = TypedDict("WatchFiles", {"json": "str", "html": "str"})
-WatchRunDocument = TypedDict("WatchRunDocument", {"run_id": "str", "watchlist": "str",
-    "status": 'Literal["due", "waiting", "completed", "failed", "skipped"]',
-    "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "due_at": "str",
-    "began_at": "str | None", "ended_at": "str | None", "missed_count": "int",
-    "outcome": "str | None", "change_count": "int | None", "files": "WatchFiles | None",
-    "told": "WatchTold | None"})
-WatchRunEntry = TypedDict("WatchRunEntry", {"kind": 'Literal["track", "account", "hashtag"]',
-    "input": "str", "status": 'Literal["due", "waiting", "completed", "failed"]',
-    "subject": "str | None", "job_id": "str | None",
-    "error": "ErrorDocument | dict[str, Any] | None"})
-WatchRunList = TypedDict("WatchRunList", {"runs": "list[WatchRunDocument]", "returned_count": "int",
-    "is_demo_data": "bool"})
-WatchRunWhole = TypedDict("WatchRunWhole", {"run_id": "str", "watchlist": "str",
-    "status": 'Literal["due", "waiting", "completed", "failed", "skipped"]',
-    "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "due_at": "str",
-    "began_at": "str | None", "ended_at": "str | None", "missed_count": "int",
-    "outcome": "str | None", "change_count": "int | None", "files": "WatchFiles | None",
-    "told": "WatchTold | None", "entries": "list[WatchRunEntry]", "digest": "dict[str, Any] | None",
-    "is_demo_data": "bool"})
-WatchThresholds = TypedDict("WatchThresholds", {"velocity": "float | None",
-    "rank_change": "int | None", "new_music_id": "bool"})
-WatchTold = TypedDict("WatchTold", {"host": "str", "status": "int | None", "error": "str | None"})
-WatchlistDeleted = TypedDict("WatchlistDeleted", {"name": "str", "deleted": "bool",
-    "is_demo_data": "bool"})
-WatchlistDocument = TypedDict("WatchlistDocument", {"name": "str", "every": "str",
-    "entries": "list[WatchEntry]", "thresholds": "WatchThresholds", "parameters": "dict[str, Any]",
-    "enabled": "bool", "cron": "str", "next_due_at": "str | None",
-    "last_run": "WatchRunDocument | None", "created_at": "str", "updated_at": "str",
-    "is_demo_data": "bool"})
-WatchlistList = TypedDict("WatchlistList", {"watchlists": "list[WatchlistDocument]",
-    "returned_count": "int", "is_demo_data": "bool"})
 type SecUserIdData = ResolvedUser
 type UserProfileData = UserProfile
 type UserPostsData = PostList
@@ -253,9 +218,3 @@ type MusicVideosData = CursorList
 type HashtagVideosData = CursorList
 type ChartHistoryData = ChartHistory
 type JobListData = JobList
-type WatchlistsData = WatchlistList
-type WatchlistData = WatchlistDocument
-type WatchlistDeletedData = WatchlistDeleted
-type WatchRunsData = WatchRunList
-type WatchRunData = WatchRunWhole
-type WatchDigestsData = WatchDigestList

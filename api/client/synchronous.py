@@ -8,12 +8,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Unpack
 
-from . import asking, watching
+from . import asking
 from .answering import FINAL, POLL_S, Answer, ended
 from .asking import JobStatus, RelatedOptions, ScanOptions
 from .connection import DISCOVERY_TIMEOUT_S
+from .extensions import Extensions
 from .faults import WaitTimeoutError
-from .sending import Sender
 from .shapes import (
     BatchData,
     ChartHistoryData,
@@ -29,21 +29,14 @@ from .shapes import (
     UserProfileData,
     Video,
     VideosData,
-    WatchDigestsData,
-    WatchlistData,
-    WatchlistDeletedData,
-    WatchlistsData,
-    WatchRunData,
-    WatchRunsData,
 )
-from .watching import WatchEntryGiven, WatchlistChanges, WatchlistOptions
 
 
-class Client(Sender):
-    """All operations of the service, one method each.
+class Client(Extensions):
+    """All operations of the service that answer with data, one method each.
 
-    Every method raises `ServiceError` when the service says no and `NoAnswerError` when none
-    answers.
+    Files (pictures, excerpts, exports) come by a plain GET of their addresses. Every method raises
+    `ServiceError` when the service says no and `NoAnswerError` when none answers.
     """
 
     def sec_user_id(self, url: str) -> Answer[SecUserIdData]:
@@ -158,51 +151,6 @@ class Client(Sender):
     ) -> Answer[JobListData]:
         """The newest jobs, without their results."""
         return self.send(asking.jobs(limit, status))
-
-    def watchlists(self) -> Answer[WatchlistsData]:
-        """All watchlists, each with its last run and its next due time."""
-        return self.send(watching.watchlists())
-
-    def create_watchlist(
-        self,
-        name: str,
-        *,
-        every: str,
-        entries: Sequence[WatchEntryGiven],
-        **options: Unpack[WatchlistOptions],
-    ) -> Answer[WatchlistData]:
-        """Keep a new watchlist; it is due first at the next time of its rhythm."""
-        return self.send(watching.create_watchlist(name, every, entries, options))
-
-    def watchlist(self, name: str) -> Answer[WatchlistData]:
-        """One watchlist as it is kept."""
-        return self.send(watching.watchlist(name))
-
-    def change_watchlist(
-        self, name: str, **changes: Unpack[WatchlistChanges]
-    ) -> Answer[WatchlistData]:
-        """Replace what is given; a new rhythm begins now."""
-        return self.send(watching.change_watchlist(name, changes))
-
-    def delete_watchlist(self, name: str) -> Answer[WatchlistDeletedData]:
-        """Forget a watchlist and its runs; what was observed stays."""
-        return self.send(watching.delete_watchlist(name))
-
-    def run_watchlist(self, name: str) -> Answer[WatchRunData]:
-        """A run outside the rhythm, or the one that is going on."""
-        return self.send(watching.run_watchlist(name))
-
-    def watchlist_runs(self, name: str, *, limit: int | None = None) -> Answer[WatchRunsData]:
-        """The newest runs: when they were due, how they ended."""
-        return self.send(watching.watchlist_runs(name, limit))
-
-    def watchlist_run(self, name: str, run_id: str) -> Answer[WatchRunData]:
-        """A run with what became of each entry and, once ended, its digest."""
-        return self.send(watching.watchlist_run(name, run_id))
-
-    def watchlist_digests(self, name: str, *, limit: int | None = None) -> Answer[WatchDigestsData]:
-        """What changed, by entry, with the numbers behind it; newest first."""
-        return self.send(watching.watchlist_digests(name, limit))
 
     def wait(
         self,

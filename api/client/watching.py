@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 from urllib.parse import quote
 
 from .asking import Ask, ScanOptions
-from .shapes import (
+from .own_shapes import (
     WatchDigestsData,
     WatchlistData,
     WatchlistDeletedData,

@@ -3,6 +3,7 @@
 Only what the `data` of the client's operations reaches. Packed, because nobody edits it.
 """
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,22 +26,36 @@ DATA_NAMES: Mapping[str, str] = {
     "fetch_hashtag_video_list": "HashtagVideosData",
     "chart_history": "ChartHistoryData",
     "sametrack_jobs": "JobListData",
+}
+"""Operations whose `data` the client names; equal ones share a name."""
+OWN_DATA_NAMES: Mapping[str, str] = {
     "sametrack_watchlists": "WatchlistsData",
     "sametrack_watchlist": "WatchlistData",
     "sametrack_watchlist_delete": "WatchlistDeletedData",
     "sametrack_watchlist_runs": "WatchRunsData",
     "sametrack_watchlist_run_of": "WatchRunData",
     "sametrack_watchlist_digests": "WatchDigestsData",
+    "sametrack_chart_song": "ChartSongData",
+    "sametrack_chart_links": "ChartLinksData",
+    "sametrack_comparison": "ComparisonData",
+    "sametrack_job_comparisons": "ComparisonsData",
+    "sametrack_job_reads": "JobReadsData",
+    "sametrack_annotations": "AnnotationsData",
+    "sametrack_series": "SeriesData",
+    "sametrack_storage": "StorageData",
+    "sametrack_doctor": "DoctorData",
+    "sametrack_reference": "ReferenceData",
 }
-"""Operations whose `data` the client names; equal ones share a name."""
+"""The same for the service's own operations, whose shapes are a module of their own."""
 
 _HEAD = '''\
-"""Shapes of the answers, as the API description has them. Written by `make docs`.
+"""Shapes of the answers{of}, as the API description has them.
 
-Unknown is None everywhere. Ids are text. A name that ends in `Data` is the `data` of an answer.
+Written by `make docs`. Unknown is None everywhere. Ids are text. A name that ends in `Data` is the
+`data` of an answer.
 """
 
-# ruff: noqa: UP013 -- packed: this file is made by a program
+# ruff: noqa: {rules} -- packed: this file is made by a program
 # fmt: off
 from typing import Any, Literal, TypedDict
 
@@ -52,15 +67,34 @@ _REF = "#/components/schemas/"
 
 
 def render_shapes(document: Document) -> str:
-    """The module of types, in the order in which operations need them."""
+    """The module of types of the interface's answers, shapes by their names."""
+    return _render("", document, DATA_NAMES)
+
+
+def render_own_shapes(document: Document) -> str:
+    """The same of the service's own operations; what the interface has too is imported."""
+    return _render(" of our own operations", document, OWN_DATA_NAMES, known=DATA_NAMES)
+
+
+def _render(
+    of: str, document: Document, names: Mapping[str, str], known: Mapping[str, str] | None = None
+) -> str:
     schemas: Document = document["components"]["schemas"]
-    aliases = {name: _data_of(document, operation) for operation, name in DATA_NAMES.items()}
-    needed: dict[str, None] = {}
-    for schema in aliases.values():
-        _reach(schema, schemas, needed)
-    parts = [_shape(name, schemas[name]) for name in sorted(needed)]
-    parts += [f"type {name} = {_type(data)}" for name, data in aliases.items()]
-    return _HEAD + "\n".join(parts) + "\n"
+    elsewhere = _needed(document, known or {})
+    made = [_shape(name, schemas[name]) for name in sorted(_needed(document, names) - elsewhere)]
+    made += [f"type {name} = {_type(_data_of(document, one))}" for one, name in names.items()]
+    used = [name for name in sorted(elsewhere) if re.search(rf"\b{name}\b", "\n".join(made))]
+    imports = [f"from .shapes import {', '.join(used)}\n"] if used else []
+    text = "\n".join([*imports, *made]) + "\n"
+    is_wide = any(len(line) > _WIDTH for line in text.splitlines())  # a long list of literals
+    return _HEAD.format(of=of, rules="UP013, E501" if is_wide else "UP013") + text
+
+
+def _needed(document: Document, names: Mapping[str, str]) -> set[str]:
+    found: dict[str, None] = {}
+    for operation in names:
+        _reach(_data_of(document, operation), document["components"]["schemas"], found)
+    return set(found)
 
 
 def _data_of(document: Document, name: str) -> Document:

@@ -4,12 +4,16 @@ import re
 from pathlib import Path
 
 _CLIENT = Path(__file__).parent.parent / "client"
-TWINS = {"synchronous.py": "asynchronous.py", "sending.py": "sending_async.py"}
+TWINS = {
+    "synchronous.py": "asynchronous.py",
+    "extensions.py": "extensions_async.py",
+    "sending.py": "sending_async.py",
+}
 """Derived file: its source."""
 
 _RULES = (
     (r"The twin of this module without `async` is written by `make docs`\.", "{origin}"),
-    (r"The client that awaits its answers", "The client that waits for its answers"),
+    (r"([Tt]he client that) awaits its answers", r"\1 waits for its answers"),
     (r"\basync (def|with|for)\b", r"\1"),
     (r"\(await (.*)\)\.data", r"\1.data"),
     (r"\bawait ", ""),
@@ -20,11 +24,11 @@ _RULES = (
     (r"AsyncGenerator, AsyncIterator, (Awaitable, )?Callable", "Callable, Generator, Iterator"),
     (r"\bAsyncGenerator\[(.*), None\]:", r"Generator[\1, None, None]:"),
     (r"\baclosing\b", "closing"),
-    (r"\bAsync(Iterator|Sender|Client|BaseTransport)\b", r"\1"),
+    (r"\bAsync(Iterator|Sender|Extensions|Client|BaseTransport)\b", r"\1"),
     (r"__a(enter|exit)__", r"__\1__"),
     (r"\baclose\b", "close"),
     (r"\baiter_lines\b", "iter_lines"),
-    (r"sending_async", "sending"),
+    (r"\b(sending|extensions)_async", r"\1"),
     (r'for work in (data\["aweme_list"\]):\n\s+yield work', r"yield from \1"),
 )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from api.app import build_routes
-from api.documenting.shapes import render_shapes
+from api.documenting.shapes import render_own_shapes, render_shapes
 from api.documenting.tables import render_chinese, render_english, render_overview
 from api.documenting.twins import TWINS, render_twin
 from api.feed import JobFeed
@@ -24,6 +24,7 @@ def read_description() -> dict[str, Any]:
 
 WHOLE_FILES: Mapping[str, Callable[[dict[str, Any]], str]] = {
     "api/client/shapes.py": render_shapes,
+    "api/client/own_shapes.py": render_own_shapes,
     "docs/api.md": render_english,
     "docs/api.zh.md": render_chinese,
 }

@@ -27,14 +27,12 @@ from api.client import (
     UnavailableError,
     UnsupportedError,
     WaitTimeoutError,
-    WatchEntryGiven,
 )
 from api.client.asking import Ask
 from api.documenting.shapes import DATA_NAMES
 from api.documenting.writing import derived_files, read_description
 from api.reference import INTERFACE, build_reference
 from tests.documents import MUSIC_ID
-from tests.reads import Desk
 
 HERE = "http://127.0.0.1"
 
@@ -135,55 +133,6 @@ def test_a_job_that_failed_is_raised_with_its_reason(caller: Client, service: An
     service.control.finish(job_id, "failed", error={**error, "upstream": None})
     with pytest.raises(JobFailedError, match="upstream_forbidden: no"):
         caller.wait(job_id)
-
-
-def test_a_watchlist_is_made_changed_run_and_deleted(reads: Desk) -> None:
-    with client_of(reads.client()) as caller:
-        _keep_a_watchlist(caller)
-
-
-def _keep_a_watchlist(caller: Client) -> None:
-    made = caller.create_watchlist(
-        "songs",
-        every="every 6 hours",
-        entries=[{"kind": "track", "input": MUSIC_ID}],
-        thresholds={"velocity": None, "rank_change": 5},
-        parameters={"count": 10},
-    ).data
-    assert (made["cron"], made["parameters"]) == ("0 */6 * * *", {"count": 10})
-    changed = caller.change_watchlist("songs", enabled=False, every="daily").data
-    assert (changed["every"], changed["next_due_at"]) == ("daily", None)
-    assert changed["thresholds"] == {"velocity": None, "rank_change": 5, "new_music_id": True}
-    assert [one["name"] for one in caller.watchlists().data["watchlists"]] == ["songs"]
-    run = caller.run_watchlist("songs").data
-    assert (run["status"], run["origin"]) == ("due", "api")
-    found = caller.watchlist_run("songs", run["run_id"]).data
-    assert [entry["input"] for entry in found["entries"]] == [MUSIC_ID]
-    assert len(caller.watchlist_runs("songs", limit=5).data["runs"]) == 1
-    assert caller.watchlist_digests("songs").data["digests"] == []
-    assert caller.delete_watchlist("songs").data["deleted"]
-    with pytest.raises(MissingError):
-        caller.watchlist("songs")
-
-
-async def test_watchlists_are_awaited_too(reads: Desk) -> None:
-    transport = httpx2.ASGITransport(reads.app(), raise_app_exceptions=False)
-    async with AsyncClient(Connection(base_url=HERE), transport=transport) as awaiting:
-        await _await_a_watchlist(awaiting)
-
-
-async def _await_a_watchlist(awaiting: AsyncClient) -> None:
-    entries: list[WatchEntryGiven] = [{"kind": "track", "input": MUSIC_ID}]
-    made = await awaiting.create_watchlist("songs", every="daily", entries=entries)
-    assert (await awaiting.watchlist("songs")).data["cron"] == made.data["cron"]
-    with pytest.raises(BadRequestError, match="not understood"):
-        await awaiting.change_watchlist("songs", every="now and then")
-    run_id = (await awaiting.run_watchlist("songs")).data["run_id"]
-    assert (await awaiting.watchlist_run("songs", run_id)).data["status"] == "due"
-    assert (await awaiting.watchlist_runs("songs")).data["returned_count"] == 1
-    assert (await awaiting.watchlist_digests("songs", limit=1)).data["digests"] == []
-    assert (await awaiting.watchlists()).data["returned_count"] == 1
-    assert (await awaiting.delete_watchlist("songs")).data["name"] == "songs"
 
 
 def test_polling_goes_on_where_no_stream_is_to_be_had() -> None:

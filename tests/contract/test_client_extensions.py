@@ -1,0 +1,200 @@
+"""The typed client at the service's own operations, in process; both ways of waiting."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from typing import Any
+
+import httpx2
+import pytest
+
+from api.client import (
+    AsyncClient,
+    BadRequestError,
+    Client,
+    Connection,
+    MissingError,
+    NoAnswerError,
+    UnavailableError,
+    WatchEntryGiven,
+)
+from api.documenting.writing import read_description
+from api.reference import INTERFACE, build_reference
+from pipelines.charting.judging import judge_songs
+from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
+from tests.contract.test_service_client import HERE, answering, client_of, good
+from tests.documents import MUSIC_ID
+from tests.reads import Desk, open_reads
+
+AS_FILES = {
+    # what is no envelope comes by a plain GET: pictures, sounds, tables, the words of supervisors
+    "sametrack_comparison_svg", "sametrack_comparison_png", "sametrack_comparison_excerpt",
+    "sametrack_export", "healthz", "readyz",
+}  # fmt: skip
+LISTENED_TO = {"sametrack_job_events"}  # by `watch` and `wait`
+
+
+@pytest.fixture(scope="module")
+def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    with open_reads(tmp_path_factory.mktemp("charted")) as desk:
+        add_usual(desk.engine)
+        judge_songs(desk.engine)
+        yield desk
+
+
+@pytest.fixture
+def caller(charted: Desk) -> Iterator[Client]:
+    with client_of(charted.client()) as found:
+        yield found
+
+
+@pytest.fixture
+async def awaiting(charted: Desk) -> AsyncIterator[AsyncClient]:
+    transport = httpx2.ASGITransport(charted.app(), raise_app_exceptions=False)
+    async with AsyncClient(Connection(base_url=HERE), transport=transport) as found:
+        yield found
+
+
+def test_a_watchlist_is_made_changed_run_and_deleted(reads: Desk) -> None:
+    with client_of(reads.client()) as caller:
+        _keep_a_watchlist(caller)
+
+
+def _keep_a_watchlist(caller: Client) -> None:
+    made = caller.create_watchlist(
+        "songs",
+        every="every 6 hours",
+        entries=[{"kind": "track", "input": MUSIC_ID}],
+        thresholds={"velocity": None, "rank_change": 5},
+        parameters={"count": 10},
+    ).data
+    assert (made["cron"], made["parameters"]) == ("0 */6 * * *", {"count": 10})
+    changed = caller.change_watchlist("songs", enabled=False, every="daily").data
+    assert (changed["every"], changed["next_due_at"]) == ("daily", None)
+    assert changed["thresholds"] == {"velocity": None, "rank_change": 5, "new_music_id": True}
+    assert [one["name"] for one in caller.watchlists().data["watchlists"]] == ["songs"]
+    run = caller.run_watchlist("songs").data
+    assert (run["status"], run["origin"]) == ("due", "api")
+    found = caller.watchlist_run("songs", run["run_id"]).data
+    assert [entry["input"] for entry in found["entries"]] == [MUSIC_ID]
+    assert len(caller.watchlist_runs("songs", limit=5).data["runs"]) == 1
+    assert caller.watchlist_digests("songs").data["digests"] == []
+    assert caller.delete_watchlist("songs").data["deleted"]
+    with pytest.raises(MissingError):
+        caller.watchlist("songs")
+
+
+async def test_watchlists_are_awaited_too(reads: Desk) -> None:
+    transport = httpx2.ASGITransport(reads.app(), raise_app_exceptions=False)
+    async with AsyncClient(Connection(base_url=HERE), transport=transport) as awaiting:
+        await _await_a_watchlist(awaiting)
+
+
+async def _await_a_watchlist(awaiting: AsyncClient) -> None:
+    entries: list[WatchEntryGiven] = [{"kind": "track", "input": MUSIC_ID}]
+    made = await awaiting.create_watchlist("songs", every="daily", entries=entries)
+    assert (await awaiting.watchlist("songs")).data["cron"] == made.data["cron"]
+    with pytest.raises(BadRequestError, match="not understood"):
+        await awaiting.change_watchlist("songs", every="now and then")
+    run_id = (await awaiting.run_watchlist("songs")).data["run_id"]
+    assert (await awaiting.watchlist_run("songs", run_id)).data["status"] == "due"
+    assert (await awaiting.watchlist_runs("songs")).data["returned_count"] == 1
+    assert (await awaiting.watchlist_digests("songs", limit=1)).data["digests"] == []
+    assert (await awaiting.watchlists()).data["returned_count"] == 1
+    assert (await awaiting.delete_watchlist("songs")).data["name"] == "songs"
+
+
+def test_a_song_is_told_linked_and_left_to_the_rules_again(caller: Client) -> None:
+    song = caller.chart_song(SONG_KEY).data
+    assert [(link["music_id"], link["reason"]) for link in song["links"]] == [
+        (TRACK, "title_and_artist")
+    ]
+    assert (song["lead"]["lead_days"], song["chart"]["best_rank"]) == (8.0, 1)
+    denied = caller.link_chart_song(SONG_KEY, TRACK, said="different", said_by="Lin").data
+    assert denied["links"][0]["reason"] == "manual_different"
+    back = caller.link_chart_song(SONG_KEY, TRACK, said="withdrawn", note="a slip").data
+    assert [link["reason"] for link in back["links"]] == ["title_and_artist"]
+    said = caller.chart_links(song_key=SONG_KEY).data["links"]
+    assert [(one["said"], one["said_by"], one["note"]) for one in said] == [
+        ("different", "Lin", None),
+        ("withdrawn", None, "a slip"),
+    ]
+    with pytest.raises(MissingError):
+        caller.chart_song("hash:00")
+
+
+async def test_songs_of_the_chart_are_awaited_too(awaiting: AsyncClient) -> None:
+    linked = (await awaiting.link_chart_song(OTHER_KEY, TRACK, said="same")).data
+    assert (linked["links"][0]["confidence"], linked["platform"]["music_ids"]) == (
+        "manual",
+        [TRACK],
+    )
+    assert (await awaiting.chart_song(OTHER_KEY)).data["lead"] == linked["lead"]
+    assert (await awaiting.chart_links()).data["returned_count"] >= 1
+    with pytest.raises(BadRequestError, match="music_id"):
+        await awaiting.link_chart_song(OTHER_KEY, "twelve", said="same")
+    await awaiting.link_chart_song(OTHER_KEY, TRACK, said="withdrawn")
+
+
+def test_what_a_person_says_of_a_song_is_never_sent_twice() -> None:
+    lost = httpx2.ReadTimeout("lost", request=httpx2.Request("POST", HERE))
+    client, asked, _ = answering(lost, good({}))
+    with closing(client), pytest.raises(NoAnswerError):
+        client.link_chart_song(SONG_KEY, TRACK, said="same")
+    assert asked == ["POST /api/v1/sametrack/chart/links"]
+
+
+def test_evidence_counts_and_the_service_itself_are_told(service: Any, charted: Desk) -> None:
+    job = service.stored()
+    service.reads = charted
+    with client_of(service.client()) as caller:
+        assert caller.job_comparisons(job.job_id).data["comparisons"] == []
+        assert caller.job_reads(job.job_id).data["reads"] == []
+        assert caller.series("track", TRACK).data["kind"] == "track"
+        assert caller.storage().data["budget"]["limit"] > 0
+        assert len(caller.reference().data["operations"]) > len(INTERFACE)
+        with pytest.raises(UnavailableError, match="profile_not_chosen"):
+            caller.doctor()
+        for ask in (caller.comparison, caller.annotations):
+            with pytest.raises(MissingError):
+                ask("3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61")
+        with pytest.raises(MissingError):
+            caller.annotate("3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61", "same", note="louder")
+
+
+def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
+    """Each method is called; those of the interface have a test of their own."""
+    called: set[tuple[str, str]] = set()
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        called.add((request.method, request.url.path))
+        return good({})
+
+    with Client(transport=httpx2.MockTransport(answer)) as client:
+        client.jobs()
+        client.job_comparisons("{job_id}")
+        client.job_reads("{job_id}")
+        client.comparison("{comparison_id}")
+        client.annotations("{comparison_id}")
+        client.annotate("{comparison_id}", "same")
+        client.series("{kind}", "{entity_id}")  # type: ignore[arg-type]  # the place of any kind
+        client.storage()
+        client.doctor()
+        client.reference()
+        client.watchlists()
+        client.create_watchlist("songs", every="daily", entries=[])
+        client.watchlist("{name}")
+        client.change_watchlist("{name}", enabled=True)
+        client.delete_watchlist("{name}")
+        client.run_watchlist("{name}")
+        client.watchlist_runs("{name}")
+        client.watchlist_run("{name}", "{run_id}")
+        client.watchlist_digests("{name}")
+        client.chart_song("{song_key}")
+        client.chart_links()
+        client.link_chart_song("{song_key}", TRACK, said="same")
+    own = [
+        one for one in build_reference(read_description())["operations"] if one["number"] is None
+    ]
+    without = AS_FILES | LISTENED_TO
+    assert {one["id"] for one in own} >= without
+    assert called == {(one["method"], one["path"]) for one in own if one["id"] not in without}
