@@ -12,7 +12,7 @@ from api.app import create_app
 from api.health import Readiness
 from api.links import LINKS
 from api.settings import ApiSettings
-from tests.fuzz.requests import judge
+from tests.fuzz.requests import judge, settings_for
 from tests.fuzz.requests import service as demo_service
 
 BOUNDED = settings(
@@ -59,7 +59,7 @@ def running(service: Any) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def demo_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ASGIApp]:
     """Real reads over real stores of an invented world."""
-    with demo_service(tmp_path_factory.mktemp("home")) as app:
+    with demo_service(settings_for(tmp_path_factory.mktemp("home"))) as app:
         yield app
 
 

@@ -1,7 +1,8 @@
 """Requests made up from the API description, valid, invalid and about things that exist.
 
 `python -m tests.fuzz.requests [--cases 100000] [--seed N]`. The whole service in this process, over
-the demo world and real stores: no 500, no answer outside its schema, none without the envelope.
+the demo world and real stores, with upkeep after each round, as a worker does it beside a service:
+no 500, no answer outside its schema, none without the envelope.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,7 @@ from starlette.types import ASGIApp
 from api.feed import JobFeed
 from api.server import build_app_from_settings
 from api.settings import ApiSettings
+from pipelines.sweeping import maintain_once
 from pipelines.world.world import World
 
 CHECKS = [
@@ -76,16 +78,23 @@ class Found:
 def main() -> int:
     options = _options()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, service(Path(folder)) as app:
-        found = fuzz(app, cases=options.cases, number=options.seed, began=began)
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = settings_for(Path(folder))
+        with service(wanted) as app:
+            found = fuzz(
+                app,
+                cases=options.cases,
+                number=options.seed,
+                began=began,
+                tidy=lambda: maintain_once(wanted),
+            )
     _summary(found, time.monotonic() - began)
     return 1 if found.broken else 0
 
 
-@contextmanager
-def service(folder: Path) -> Iterator[ASGIApp]:
-    """The service over a fresh home of the demo world; nothing limits it but its own rules."""
-    wanted = ApiSettings(
+def settings_for(folder: Path) -> ApiSettings:
+    """A fresh home of the demo world; nothing limits the service but its own rules."""
+    return ApiSettings(
         _env_file=None,
         data_home=folder,
         data_provider="mock",
@@ -96,6 +105,11 @@ def service(folder: Path) -> Iterator[ASGIApp]:
         sync_job_timeout=0.01,
         sync_request_timeout=2.0,
     )
+
+
+@contextmanager
+def service(wanted: ApiSettings) -> Iterator[ASGIApp]:
+    """The service over its home, silent."""
     quiet = structlog.make_filtering_bound_logger(50)
     before = structlog.get_config()
     structlog.configure(wrapper_class=quiet)
@@ -106,8 +120,15 @@ def service(folder: Path) -> Iterator[ASGIApp]:
         structlog.configure(**before)
 
 
-def fuzz(app: ASGIApp, *, cases: int, number: int, began: float) -> Found:
-    """Rounds over all operations until there were as many cases."""
+def fuzz(
+    app: ASGIApp,
+    *,
+    cases: int,
+    number: int,
+    began: float,
+    tidy: Callable[[], object] = lambda: None,
+) -> Found:
+    """Rounds over all operations until there were as many cases; `tidy` is called after each."""
     found = Found()
     known = known_ids()
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, timeout=PATIENCE_S)
@@ -131,6 +152,7 @@ def fuzz(app: ASGIApp, *, cases: int, number: int, began: float) -> Found:
                         number * 1000 + turn,
                     )
             turn += 1
+            tidy()
             console.print(
                 f"{found.cases:>9,} cases   {len(found.broken)} broken   "
                 f"{time.monotonic() - began:.0f} s"
