@@ -6,11 +6,12 @@ README and of `docs/`, the console and the page all come from here. Builds data,
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from mimetypes import guess_extension
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from api.chinese import HINTS_ZH, TAGS_ZH
-from api.errors import ANSWERS
+from api.errors import ANSWERS, OK
 from api.languages import split_languages
 
 VIDPLAT = "/api/v1/vidplat"
@@ -21,6 +22,8 @@ DEFAULT_FROM = "x-default-from"
 """Marks a parameter that takes the value of another one when it is left out."""
 LARGEST_WHOLE = 2**53 - 1  # stands in the description where the interface names no maximum
 _PLACES = {"query", "path", "header"}
+_GOOD = str(OK)
+_BINARY = ("audio/", "image/png")
 type Document = dict[str, Any]
 
 
@@ -215,4 +218,13 @@ def _example(path: str, described: Document, parameters: list[Document]) -> Docu
     for name, value in shown.items():
         path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
     url = f"{path}?{urlencode(query)}" if query else path
-    return {"url": url, "body": body.get("example")}
+    return {"url": url, "body": body.get("example"), "file": _file(path, described)}
+
+
+def _file(path: str, described: Document) -> str | None:
+    """The name under which an answer that is no text is kept."""
+    kind = next(iter(described["responses"].get(_GOOD, {}).get("content", {})), "")
+    if not kind.startswith(_BINARY):
+        return None
+    name = path.rpartition("/")[2]
+    return name if "." in name else f"{name}{guess_extension(kind)}"

@@ -103,13 +103,15 @@ class Request:
 
 def read_curl(command: str) -> Request:
     """A curl command as the request that it sends; an option that is not known here is an error."""
-    words, url, method, body = words_of(command), "", None, None
+    words, url, method, body = words_of(command.replace("\\\n", " ")), "", None, None
     while words:
         word = words.pop(0)
         if word == "-X":
             method = words.pop(0)
         elif word == "-d":
             body = orjson.loads(words.pop(0))
+        elif word == "-o":
+            assert not words.pop(0).startswith("-")
         elif word == "-H":
             assert ":" in words.pop(0)
         else:

@@ -54,7 +54,8 @@ ReadsOfSurface = TypedDict("ReadsOfSurface", {"surface": "str", "outcome": "str"
     "requests": "int", "items": "int"})
 Reference = TypedDict("Reference", {"operations": "list[ReferenceOperation]",
     "errors": "list[ReferenceFailure]"})
-ReferenceExample = TypedDict("ReferenceExample", {"url": "str", "body": "Any"})
+ReferenceExample = TypedDict("ReferenceExample", {"url": "str", "body": "Any",
+    "file": "str | None"})
 ReferenceFailure = TypedDict("ReferenceFailure", {"type": "str", "status": "int", "message": "str",
     "message_zh": "str", "hint": "str", "hint_zh": "str"})
 ReferenceOperation = TypedDict("ReferenceOperation", {"id": "str", "number": "str | None",

@@ -4,6 +4,7 @@ Facts come from `api/reference.py`; here are only the headings around them.
 """
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -137,14 +138,25 @@ def _example(one: Document, words: Wording) -> str:
     example = one["example"]
     if example is None:
         return ""
-    call = [f"curl '{BASE}{example['url']}'"]
-    usual = "GET" if example["body"] is None else "POST"
-    call += [] if one["method"] == usual else [f"-X {one['method']}"]
-    if example["body"] is not None:
-        body = json.dumps(example["body"], ensure_ascii=False)
-        call += ["-H 'Content-Type: application/json'", f"-d '{body}'"]
-    lines = " \\\n  ".join(call)
-    return f"{words.example}:\n\n```sh\n{lines}\n```"
+    return f"{words.example}:\n\n```sh\n{to_curl(one['method'], example)}\n```"
+
+
+def to_curl(method: str, example: Document) -> str:
+    """The request of an example as a command for a shell.
+
+    Args:
+        method: Of the operation; named where curl would take another one.
+        example: `url`, `body` and `file` as `build_reference` has them.
+    """
+    body = example["body"]
+    usual = "GET" if body is None else "POST"
+    named = "" if method == usual else f"-X {method} "
+    call = [f"curl {named}'{BASE}{example['url']}'"]
+    if body is not None:
+        document = shlex.quote(json.dumps(body, ensure_ascii=False))
+        call += ["-H 'Content-Type: application/json'", f"-d {document}"]
+    call += [] if example["file"] is None else [f"-o {shlex.quote(example['file'])}"]
+    return " \\\n  ".join(call)
 
 
 def _errors(errors: Sequence[Document], words: Wording) -> str:

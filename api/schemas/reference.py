@@ -34,6 +34,7 @@ class ReferenceExample(Shape):
 
     url: str
     body: Annotated[Any, Field(description="null: no body")]
+    file: Annotated[str | None, Field(description="name to keep the answer under; null: a text")]
 
 
 class ReferenceOperation(Shape):

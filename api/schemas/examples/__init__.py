@@ -23,8 +23,13 @@ _JOB_ID = "7d2f0c1e-52f5-4a53-9a0b-0f3f6c1b8a11"
 _SEC_USER_ID = "MS4wLjABAAAATeMsMjRZ1rzVHVBI8eiaxncD1xdgADCOcAuztBTxQow"
 _SEEN_MUSIC_ID = "7348759830572834348"
 _CH_ID = "1897292724585310112"
-"""These three live in the demo world of `DATA_PROVIDER=mock`: the requests find something."""
+_SONG_KEY = "hash:890f4b7f875281c010c0ef117d421673"
+"""These four live in the demo world of `DATA_PROVIDER=mock`: the requests find something."""
+_RUN_ID = "5b0d6a3e-2f0c-4a1d-8f5b-6a0c7d9e1b24"
+_WATCHLIST = {"name": "five-songs"}
+_WATCHLISTS = "api_v1_sametrack_watchlists__name_"
 _V3 = "api_v1_vidplat_app_v3"
+_JOB = "api_v1_sametrack_jobs__job_id_"
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "fetch_music_hot_videos_api_v1_vidplat_app_v3_fetch_music_hot_videos_get": {
@@ -45,7 +50,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     f"music_collection_job_{_JOBS}__job_id__get": {"job_id": _JOB_ID},
     f"cancel_music_collection_job_{_JOBS}__job_id__delete": {"job_id": _JOB_ID},
-    "sametrack_job_events_api_v1_sametrack_jobs__job_id__events_get": {"job_id": _JOB_ID},
+    f"sametrack_job_events_{_JOB}_events_get": {"job_id": _JOB_ID},
     f"sametrack_annotate_{_COMPARISON}_annotations_post": {
         "comparison_id": _COMPARISON_ID,
         "body": {"verdict": "same", "note": "the same take, a louder master"},
@@ -58,6 +63,17 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "comparison_id": _COMPARISON_ID,
         "role": "candidate",
     },
+    f"sametrack_job_comparisons_{_JOB}_comparisons_get": {"job_id": _JOB_ID},
+    f"sametrack_job_reads_{_JOB}_reads_get": {"job_id": _JOB_ID},
+    "sametrack_series_api_v1_sametrack_series__kind___entity_id__get": {
+        "kind": "track",
+        "entity_id": _SEEN_MUSIC_ID,
+    },
+    "sametrack_export_api_v1_sametrack_export_get": {
+        "source": f"/api/v1/vidplat/app/v3/fetch_music_video_list?music_id={_SEEN_MUSIC_ID}",
+        "table": "videos",
+        "form": "csv",
+    },
     "sametrack_watchlist_create_api_v1_sametrack_watchlists_post": {
         "body": {
             "name": "five-songs",
@@ -68,6 +84,29 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             ],
             "thresholds": {"velocity": 1000, "rank_change": 3, "new_music_id": True},
             "parameters": {"candidate_limit": 150},
+        },
+    },
+    f"sametrack_watchlist_change_{_WATCHLISTS}_patch": {
+        **_WATCHLIST,
+        "body": {"every": "daily", "enabled": False},
+    },
+    f"sametrack_watchlist_{_WATCHLISTS}_get": _WATCHLIST,
+    f"sametrack_watchlist_delete_{_WATCHLISTS}_delete": _WATCHLIST,
+    f"sametrack_watchlist_run_{_WATCHLISTS}_runs_post": _WATCHLIST,
+    f"sametrack_watchlist_runs_{_WATCHLISTS}_runs_get": _WATCHLIST,
+    f"sametrack_watchlist_run_of_{_WATCHLISTS}_runs__run_id__get": {
+        **_WATCHLIST,
+        "run_id": _RUN_ID,
+    },
+    f"sametrack_watchlist_digests_{_WATCHLISTS}_digests_get": _WATCHLIST,
+    "sametrack_chart_song_api_v1_sametrack_chart_songs__song_key__get": {"song_key": _SONG_KEY},
+    "sametrack_chart_link_api_v1_sametrack_chart_links_post": {
+        "body": {
+            "song_key": _SONG_KEY,
+            "music_id": _SEEN_MUSIC_ID,
+            "said": "different",
+            "said_by": "Lin",
+            "note": "another song of that name",
         },
     },
     f"music_collection_jobs_{_JOBS}_post": {

@@ -14,19 +14,21 @@ function literal(text) { // JSON and Python read the same escapes
   return JSON.stringify(text);
 }
 
-export function toCurl({ method, place, body }) {
+// `file`: the name to keep an answer under that is no text.
+export function toCurl({ method, place, body, file }) {
   const parts = [`curl ${method === "GET" ? "" : `-X ${method} `}${quoteShell(location.origin + place)}`];
   if (isGuarded()) parts.push(`-H "Authorization: Bearer $OWN_API_TOKEN"`);
   if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${quoteShell(JSON.stringify(body))}`);
+  if (file) parts.push(`-o ${quoteShell(file)}`);
   return parts.join(" \\\n  ");
 }
-export function toPython({ method, place, body }) {
+export function toPython({ method, place, body, file }) {
   const headers = { ...(isGuarded() ? { Authorization: "Bearer TOKEN" } : {}), ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
   const lines = ["import json, os, urllib.request", "", "request = urllib.request.Request(", `    ${literal(location.origin + place)},`, `    method=${literal(method)},`];
   const shown = Object.entries(headers).map(([name, value]) => `${literal(name)}: ${name === "Authorization" ? `"Bearer " + os.environ["OWN_API_TOKEN"]` : literal(value)}`);
   if (shown.length) lines.push(`    headers={${shown.join(", ")}},`);
   if (body !== undefined) lines.push(`    data=json.dumps(json.loads(${literal(JSON.stringify(body))})).encode(),`);
-  lines.push(")", "with urllib.request.urlopen(request) as answer:", `    print(json.load(answer)["data"])`);
+  lines.push(")", "with urllib.request.urlopen(request) as answer:", file ? `    open(${literal(file)}, "wb").write(answer.read())` : `    print(json.load(answer)["data"])`);
   return lines.join("\n");
 }
 export function toJson({ method, place, body }) {

@@ -34,7 +34,7 @@ function Operation({ one, isOpen }) {
       { key: "range", label: t("reference.allowed"), render: (row) => html`<span class="mono tiny">${range(row)}</span>` },
       { key: "meaning", label: t("reference.meaning"), class: "cell-title", render: (row) => either(row.meaning, row.meaning_zh) }]} />` : html`<p class="small soft">${t("reference.no_parameters")}</p>`}
     <p class="small soft">${Object.entries(one.statuses ?? {}).map(([status, types]) => `${status}${types.length ? ` (${types.join(", ")})` : ""}`).join(" · ")}</p>
-    ${one.example?.url && html`<${Raw} planned=${{ method: one.method, place: one.example.url, body }} />`}</div></details>`;
+    ${one.example?.url && html`<${Raw} planned=${{ method: one.method, place: one.example.url, body, file: one.example.file }} />`}</div></details>`;
 }
 
 function range(row) {
