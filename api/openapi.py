@@ -54,6 +54,8 @@ TAGS = {
 }
 OPTIONAL_TOKEN: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}, {}]
 PROTECTED = "/api/"
+OURS = "/api/v1/sametrack/"
+"""Everything below is beyond the interface."""
 _INVALID = str(ANSWERS["invalid_video_ids"].status)
 _GOOD = str(OK)
 _ENVELOPE_SHOWN = {
@@ -110,6 +112,8 @@ def _build(app: FastAPI) -> dict[str, Any]:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             _complete(operation, is_protected=path.startswith(PROTECTED))
+            if path.startswith(OURS):
+                operation["x-extension"] = True
             name = operation_name(method.upper(), path, operation["operationId"])
             _say_in_both(operation, name)
     add_links(document)

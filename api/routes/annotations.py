@@ -23,7 +23,6 @@ writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Dep
     summary="Note same or not the same on a pair",
     response_model=None,
     responses=ANNOTATE_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_annotate(
     request: Request,
@@ -44,7 +43,6 @@ async def sametrack_annotate(
     summary="What people noted on a pair",
     response_model=None,
     responses=ANNOTATIONS_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_annotations(
     request: Request, comparison_id: ComparisonId, desk: Annotations

@@ -20,7 +20,6 @@ from api.schemas.chart_platform import (
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 listing = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
 writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query)])
-_OURS = {"x-extension": True}
 
 SongKey = Annotated[
     str,
@@ -40,7 +39,6 @@ Book = Annotated[ChartBook, Depends(_book)]
     summary="A song of the chart beside the platform",
     response_model=None,
     responses=CHART_SONG_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_chart_song(request: Request, song_key: SongKey, book: Book) -> Response:
     """Its places, its links to music ids with reasons, the curve of its works, lead or lag.
@@ -56,7 +54,6 @@ async def sametrack_chart_song(request: Request, song_key: SongKey, book: Book) 
     summary="What people said of songs and music ids",
     response_model=None,
     responses=CHART_LINKS_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_chart_links(
     request: Request, query: Annotated[ChartLinksQuery, Query()], book: Book
@@ -71,7 +68,6 @@ async def sametrack_chart_links(
     summary="Say that a song is a music id, or is not",
     response_model=None,
     responses=CHART_LINK_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_chart_link(
     request: Request, body: Annotated[ChartLinkBody, Body()], book: Book

@@ -16,7 +16,6 @@ router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
     summary="Last known state of every surface",
     response_model=None,
     responses=DOCTOR_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_doctor(request: Request, readiness: Ready) -> Response:
     """What this service needs, and how each surface of the platform fared when it was last probed.

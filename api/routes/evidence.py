@@ -29,7 +29,6 @@ _SVG_POLICY = (
     summary="Evidence of a compared pair",
     response_model=None,
     responses=COMPARISON_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_comparison(
     request: Request, comparison_id: ComparisonId, desk: Evidence
@@ -44,7 +43,6 @@ async def sametrack_comparison(
     summary="Picture of a compared pair (SVG)",
     response_class=Response,
     responses=SVG_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_comparison_svg(
     request: Request, comparison_id: ComparisonId, desk: Evidence
@@ -61,7 +59,6 @@ async def sametrack_comparison_svg(
     summary="Picture of a compared pair (PNG)",
     response_class=Response,
     responses=PNG_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_comparison_png(
     request: Request, comparison_id: ComparisonId, desk: Evidence
@@ -77,7 +74,6 @@ async def sametrack_comparison_png(
     summary="Excerpt of a compared sound (MP3)",
     response_class=Response,
     responses=EXCERPT_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_comparison_excerpt(
     request: Request, comparison_id: ComparisonId, role: WhichSound, desk: Evidence

@@ -102,7 +102,6 @@ async def cancel_music_collection_job(
     summary="List of jobs",
     response_model=None,
     responses=JOB_LIST_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_jobs(
     request: Request, query: Annotated[JobListQuery, Query()], desk: Desk
@@ -120,7 +119,6 @@ async def sametrack_jobs(
     summary="Live progress of a job",
     response_class=StreamingResponse,
     responses=JOB_EVENTS_ANSWERS,
-    openapi_extra={"x-extension": True},
     dependencies=[Depends(no_query)],
 )
 async def sametrack_job_events(

@@ -36,7 +36,6 @@ _FILES = {
     summary="Every operation, parameter and error",
     response_model=None,
     responses=REFERENCE_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_reference(request: Request) -> Response:
     """All operations with their parameters and limits, all errors with advice, bilingual.

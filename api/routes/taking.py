@@ -59,7 +59,6 @@ class ExportQuery(QueryModel):
     summary="Every compared pair of a job",
     response_model=None,
     responses=COMPARISONS_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_job_comparisons(
     request: Request, job_id: JobId, desk: Desk, evidence: Evidence
@@ -82,7 +81,6 @@ async def sametrack_job_comparisons(
     summary="What a job has read until now",
     response_model=None,
     responses=JOB_READS_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_job_reads(
     request: Request, job_id: JobId, desk: Desk, sources: Reads
@@ -102,7 +100,6 @@ async def sametrack_job_reads(
     summary="Engagement over time",
     response_model=None,
     responses=SERIES_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_series(
     request: Request, kind: Kind, entity_id: EntityId, sources: Reads
@@ -121,7 +118,6 @@ async def sametrack_series(
     summary="Room and budget",
     response_model=None,
     responses=STORAGE_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_storage(request: Request, sources: Reads) -> Response:
     """How much room the stores take, and what was asked of each host today. 存储占用与今日预算."""
@@ -144,7 +140,6 @@ async def sametrack_storage(request: Request, sources: Reads) -> Response:
     summary="A table as a file",
     response_class=Response,
     responses=EXPORT_ANSWERS,
-    openapi_extra={"x-extension": True},
 )
 async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
     """The table that a read operation shows, as CSV, XLSX, Parquet or JSON. 导出表格.

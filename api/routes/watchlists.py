@@ -26,7 +26,6 @@ from api.watchbook import PATH, WatchBook
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 listing = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
 writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query)])
-_OURS = {"x-extension": True}
 
 WatchlistName = Annotated[str, Path(description="name of a watchlist. 监控清单名称")]
 RunId = Annotated[str, Path(description="id of a run of the watchlist. 运行 ID")]
@@ -41,9 +40,7 @@ async def _book(sources: Reads) -> WatchBook:
 Book = Annotated[WatchBook, Depends(_book)]
 
 
-@router.get(
-    PATH, summary="All watchlists", response_model=None, responses=LIST_ANSWERS, openapi_extra=_OURS
-)
+@router.get(PATH, summary="All watchlists", response_model=None, responses=LIST_ANSWERS)
 async def sametrack_watchlists(request: Request, book: Book) -> Response:
     """What is looked at again and again, with the last run and the next due time. 监控清单列表."""
     return read(request.scope, await run_sync(book.listed))
@@ -54,7 +51,6 @@ async def sametrack_watchlists(request: Request, book: Book) -> Response:
     summary="Make a watchlist",
     response_model=None,
     responses=CREATE_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_watchlist_create(
     request: Request, body: Annotated[WatchlistBody, Body()], book: Book
@@ -70,7 +66,6 @@ async def sametrack_watchlist_create(
     summary="One watchlist",
     response_model=None,
     responses=READ_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_watchlist(request: Request, name: WatchlistName, book: Book) -> Response:
     """A watchlist as it is kept. 查询监控清单."""
@@ -83,7 +78,6 @@ async def sametrack_watchlist(request: Request, name: WatchlistName, book: Book)
     summary="Change a watchlist",
     response_model=None,
     responses=CHANGE_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_watchlist_change(
     request: Request,
@@ -102,7 +96,6 @@ async def sametrack_watchlist_change(
     summary="Delete a watchlist",
     response_model=None,
     responses=DELETE_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_watchlist_delete(request: Request, name: WatchlistName, book: Book) -> Response:
     """Forget a watchlist and its runs; what was observed stays. 删除监控清单."""
@@ -115,7 +108,6 @@ async def sametrack_watchlist_delete(request: Request, name: WatchlistName, book
     summary="Run a watchlist now",
     response_model=None,
     responses=RUN_NOW_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_watchlist_run(request: Request, name: WatchlistName, book: Book) -> Response:
     """A run outside the rhythm, or the one that is going on. 立即执行监控清单.
@@ -132,7 +124,6 @@ async def sametrack_watchlist_run(request: Request, name: WatchlistName, book: B
     summary="Runs of a watchlist",
     response_model=None,
     responses=RUNS_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_watchlist_runs(
     request: Request, name: WatchlistName, query: Annotated[WatchRunsQuery, Query()], book: Book
@@ -147,7 +138,6 @@ async def sametrack_watchlist_runs(
     summary="One run of a watchlist",
     response_model=None,
     responses=RUN_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_watchlist_run_of(
     request: Request, name: WatchlistName, run_id: RunId, book: Book
@@ -162,7 +152,6 @@ async def sametrack_watchlist_run_of(
     summary="Digests of a watchlist",
     response_model=None,
     responses=DIGESTS_ANSWERS,
-    openapi_extra=_OURS,
 )
 async def sametrack_watchlist_digests(
     request: Request, name: WatchlistName, query: Annotated[WatchRunsQuery, Query()], book: Book
