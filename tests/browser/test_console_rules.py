@@ -211,6 +211,10 @@ def test_a_copied_request_holds_its_text_and_never_the_token(visitors: Visitors)
     assert shlex.split(curl)[-1] == '{"input":"it\'s; $(id)"}'
     assert compile(python, "copied", "exec").co_consts
     assert TOKEN not in curl + python
+    file = json.dumps({"method": "GET", "place": "/api/x.png", "file": "it's.png"})
+    kept = ask_module(view, "parts/raw.js", f"[m.toCurl({file}), m.toPython({file})]")
+    assert shlex.split(kept[0])[-2:] == ["-o", "it's.png"]
+    assert compile(kept[1], "copied", "exec").co_consts
 
 
 def test_marks_that_turn_or_hide_text_are_taken_out(visitors: Visitors) -> None:

@@ -9,8 +9,11 @@ import { Badge, Card, Empty, Fault, Loading } from "./ui.js";
 import { PlainTable } from "./table.js";
 
 const TONES = { same: "good", possible: "warn", different: "bad" };
+const SUREST = ["manual", "high", "medium", "low"];
+// What it is before what it may be and what it is not; the surest first, by itself before through another.
+const place = (link) => Object.keys(TONES).indexOf(link.relation) * 10 + SUREST.indexOf(link.confidence) * 2 + (link.via_music_id ? 1 : 0);
 const word = (group, name) => (name ? t(`beside.${group}.${name}`) : DASH);
-const days = (value) => (value === null || value === undefined ? DASH : `${value > 0 ? "+" : ""}${decimal(value, 1)}`);
+const days = (value) => (value === null || value === undefined ? DASH : decimal(value, 1));
 
 export function Beside({ songKey }) {
   const [state, setState] = useState({});
@@ -26,19 +29,20 @@ export function Beside({ songKey }) {
 
 function Found({ song }) {
   const { chart, lead, links, platform } = song;
-  const columns = [
-    { key: "id", label: t("beside.music_id"), render: (row) => html`<a href=${`#/time/track/${row.music_id}`}>${row.music_id}</a>` },
-    { key: "relation", label: t("beside.link"), render: (row) => html`<${Badge} tone=${TONES[row.relation] ?? ""}>${word("relation", row.relation)}<//> <span class="small soft">${word("confidence", row.confidence)}</span>` },
-    { key: "reason", label: t("beside.why"), render: (row) => html`${word("reason", row.reason)}${row.via_music_id && html`<div class="small soft">${t("beside.via", { id: row.via_music_id })}</div>`}` },
-    { key: "title", label: t("chart.song"), class: "cell-title", render: (row) => html`<${Foreign} text=${row.music_title} /><div class="small soft"><${Foreign} text=${row.music_author} /></div>` },
+  const columns = [ // two, so that a phone shows the reason without being turned
+    { key: "id", label: t("beside.music_id"), class: "cell-title", render: (row) => html`<a href=${`#/time/track/${row.music_id}`}>${row.music_id}</a><div class="small soft"><${Foreign} text=${row.music_title} /> · <${Foreign} text=${row.music_author} /></div>` },
+    { key: "relation", label: t("beside.link"), render: (row) => html`<${Badge} tone=${TONES[row.relation] ?? ""}>${word("relation", row.relation)}<//> <span class="small soft" style=${{ whiteSpace: "nowrap" }}>${word("confidence", row.confidence)}</span>
+      <div class="small" style=${{ overflowWrap: "anywhere" }}>${word("reason", row.reason)}${row.via_music_id && html` <span class="soft">${t("beside.via", { id: row.via_music_id })}</span>`}</div>` },
   ];
+  // the first issue seen is the entry only where the one before it is known
+  const marks = chart.entry_after_date ? [{ at: Date.parse(chart.first_chart_date), name: t("beside.entry", { date: chart.first_chart_date }) }] : [];
   const points = platform.points.map((point) => ({ at: new Date(point.observed_at).getTime(), value: point.digg_count }));
   return html`<${Card} title=${t("beside.title")} aside=${html`<span class="small soft">${song.song_key}</span>`}>
       <p><b><${Foreign} text=${song.title} /></b> <${Foreign} text=${song.artist} /> · ${t("beside.standing", { issues: count(chart.issue_count), kept: count(chart.kept_issue_count), first: chart.first_chart_date, rank: chart.best_rank })}</p>
-      ${links.length ? html`<${PlainTable} rows=${links} columns=${columns} keyOf=${(row) => row.music_id} caption=${t("beside.title")} />` : html`<${Empty} title=${t("beside.none")} icon="chart">${t("beside.none_hint")}<//>`}
-      ${points.length > 0 && html`<${TimeLines} label=${t("beside.curve")} series=${[{ key: "likes", name: t("stat.digg_count"), color: COLORS[0], points }]} />`}
-      <p>${lead.lead_days === null ? html`${t("beside.no_lead")} ${word("lead_reason", lead.reason)}` : html`<b>${t("beside.lead", { days: days(lead.lead_days) })}</b>`}
-        ${" "}${t("beside.bounds", { low: days(lead.low_days), high: days(lead.high_days) })} ${lead.direction ? word("direction", lead.direction) : ""}</p>
+      ${links.length ? html`<${PlainTable} rows=${[...links].sort((a, b) => place(a) - place(b))} columns=${columns} keyOf=${(row) => row.music_id} caption=${t("beside.title")} />` : html`<${Empty} title=${t("beside.none")} icon="chart">${t("beside.none_hint")}<//>`}
+      ${points.length > 0 && html`<${TimeLines} label=${t("beside.curve")} series=${[{ key: "likes", name: t("stat.digg_count"), color: COLORS[0], points }]} marks=${marks} />`}
+      <p class="row">${lead.lead_days === null ? html`<span>${t("beside.no_lead")} ${word("lead_reason", lead.reason)}</span>` : html`<b>${t(lead.lead_days < 0 ? "beside.lag" : "beside.lead", { days: days(Math.abs(lead.lead_days)) })}</b>`}
+        ${lead.low_days !== null && html`<span>${t(lead.low_days < 0 ? "beside.bounds_below" : "beside.bounds", { low: days(lead.low_days), high: days(lead.high_days) })}</span>`}${lead.direction && html`<${Badge} tone=${lead.direction === "undecided" ? "" : "info"}>${word("direction", lead.direction)}<//>`}</p>
       <p class="small soft">${t("beside.behind", { observations: count(lead.observation_count), works: count(lead.work_count), days: count(lead.observed_day_count) })}
         ${lead.rise_before && ` ${t("beside.rise", { after: lead.rise_after ? moment(lead.rise_after) : DASH, before: moment(lead.rise_before) })}`} ${t("beside.note")}</p><//>`;
 }

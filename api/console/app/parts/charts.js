@@ -1,11 +1,22 @@
 // Charts as SVG: their text is text, they follow the theme, and they need no library. A canvas
 // library of 42 kB would draw no more than this and could be read by nobody's screen reader.
-import { html, useState } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { compact, count, day, moment } from "../format.js";
 
-const WIDTH = 760;
 const PAD = { left: 58, right: 16, top: 12, bottom: 26 };
+
+// A chart is drawn as wide as its place is, so that its text is as large on a phone as on a desk.
+function useWidth() {
+  const place = useRef(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const seen = new ResizeObserver(([entry]) => setWidth(Math.round(entry.contentRect.width)));
+    seen.observe(place.current);
+    return () => seen.disconnect();
+  }, []);
+  return [place, Math.max(280, width)];
+}
 
 export function Bars({ items, label }) {
   const most = Math.max(1, ...items.map((item) => item.value ?? 0));
@@ -45,26 +56,33 @@ export function gapOf(points) {
 }
 
 // series: [{key, name, color, points: [{at (ms), value, low, high}]}]. A rounded value is a range.
-export function TimeLines({ series, label, height = 240 }) {
-  const [near, setNear] = useState(null);
+// marks: [{at (ms), name}], moments that the lines are to be held against.
+export function TimeLines({ series, label, marks = [], height = 240 }) {
   const all = series.flatMap((one) => one.points.filter((point) => point.value !== null));
-  if (!all.length) return html`<p class="soft small">${t("chart.no_points")}</p>`;
+  return all.length ? html`<${Lines} all=${all} series=${series} label=${label} marks=${marks} height=${height} />` : html`<p class="soft small">${t("chart.no_points")}</p>`;
+}
+
+function Lines({ all, series, label, marks, height }) {
+  const [place, width] = useWidth();
+  const [near, setNear] = useState(null);
   const times = all.map((point) => point.at);
-  const [from, to] = spread(Math.min(...times), Math.max(...times));
+  const shown = [...times, ...marks.map((mark) => mark.at)];
+  const [from, to] = spread(Math.min(...shown), Math.max(...shown));
   const tops = all.map((point) => point.high ?? point.value);
   const lows = all.map((point) => point.low ?? point.value);
   const [low, high] = padded(Math.min(...lows), Math.max(...tops));
-  const x = (at) => PAD.left + ((at - from) / (to - from)) * (WIDTH - PAD.left - PAD.right);
+  const x = (at) => PAD.left + ((at - from) / (to - from)) * (width - PAD.left - PAD.right);
   const y = (value) => PAD.top + (1 - (value - low) / (high - low)) * (height - PAD.top - PAD.bottom);
   const move = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
-    const at = from + (((event.clientX - box.left) / box.width) * WIDTH - PAD.left) / (WIDTH - PAD.left - PAD.right) * (to - from);
+    const at = from + (((event.clientX - box.left) / box.width) * width - PAD.left) / (width - PAD.left - PAD.right) * (to - from);
     setNear(times.reduce((best, one) => (Math.abs(one - at) < Math.abs(best - at) ? one : best), times[0]));
   };
-  return html`<div class="stack tight"><svg class="chart" viewBox=${`0 0 ${WIDTH} ${height}`} role="img" aria-label=${label} onPointerMove=${move} onPointerLeave=${() => setNear(null)}>
-    ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${WIDTH - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${high - low < 2000 ? count(Math.round(value)) : compact(value)}</text></g>`)}
-    ${[from, (from + to) / 2, to].map((at, place) => html`<text key=${at} x=${x(at)} y=${height - 6} text-anchor=${["start", "middle", "end"][place]}>${to - from < 2 * 864e5 ? moment(at / 1000) : day(at / 1000)}</text>`)}
+  return html`<div class="stack tight" ref=${place}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${label} onPointerMove=${move} onPointerLeave=${() => setNear(null)}>
+    ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${width - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${high - low < 2000 ? count(Math.round(value)) : compact(value)}</text></g>`)}
+    ${[[from, "start"], [(from + to) / 2, "middle"], [to, "end"]].filter(([, end]) => end !== "middle" || width > 420).map(([at, end]) => html`<text key=${at} x=${x(at)} y=${height - 6} text-anchor=${end}>${to - from < 2 * 864e5 ? moment(at / 1000) : day(at / 1000)}</text>`)}
     ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} />`)}
+    ${marks.map((mark) => html`<g key=${mark.at}><line class="moment" x1=${x(mark.at)} x2=${x(mark.at)} y1=${PAD.top} y2=${height - PAD.bottom} /><text class="label" x=${x(mark.at) + (mark.at > (from + to) / 2 ? -6 : 6)} y=${PAD.top + 10} text-anchor=${mark.at > (from + to) / 2 ? "end" : "start"}>${mark.name}</text></g>`)}
     ${near !== null && html`<line x1=${x(near)} x2=${x(near)} y1=${PAD.top} y2=${height - PAD.bottom} stroke="currentColor" stroke-opacity="0.35" />`}
   </svg>
   <p class="small soft" aria-live="off">${near === null ? t("chart.hover") : `${moment(near / 1000)}: ${series.map((one) => reading(one, near)).filter(Boolean).join(" · ")}`}</p></div>`;
@@ -94,25 +112,40 @@ export const COLORS = ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(
 
 const MAIN_SONGS = 8; // as many as there are colours; the others are drawn faintly behind them
 
-// Ranks over time. songs: [{key, name, color, ranks: [rank or null per issue]}].
+const LETTER = 6.4; // px; a Chinese one is as wide as two
+
+// Ranks over time, the newest in sight, of one song its last. songs: [{key, name, color, ranks: [rank or null per issue]}].
 export function Bump({ songs, labels, depth, label, chosen, onChoose }) {
-  const step = Math.max(34, Math.min(90, 900 / Math.max(1, labels.length)));
+  const [place, room] = useWidth();
   const left = 34;
-  const width = left + step * Math.max(1, labels.length - 1) + 190;
+  const gaps = Math.max(1, labels.length - 1);
+  const behind = Math.min(190, room * 0.4); // the names, behind the last issue
+  const step = Math.max(34, Math.min(90, Math.floor((room - left - behind) / gaps)));
+  const width = left + step * gaps + behind;
   const height = depth * 22 + 50;
   const x = (at) => left + at * step;
+  const last = songs.length === 1 ? songs[0].ranks.findLastIndex((rank) => rank !== null) : labels.length - 1;
+  useEffect(() => { place.current.scrollLeft = x(last) + behind - room; }, [last, step, room]);
   const y = (rank) => 16 + (rank - 1) * 22;
   const every = Math.ceil(86 / step);
   const isMain = (song) => (chosen ? chosen === song.key : songs.indexOf(song) < MAIN_SONGS);
   const inkOf = (song) => (isMain(song) ? song.color : "var(--edge)");
-  return html`<div class="chart-scroll" tabindex="0" role="region" aria-label=${label}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} style=${{ minWidth: `${Math.min(width, 2400)}px`, maxWidth: `${width * 1.4}px` }} role="img" aria-label=${label}>
+  return html`<div class="chart-scroll" ref=${place} tabindex="0" role="region" aria-label=${label}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} style=${{ width: `${width}px` }} role="img" aria-label=${label}>
     ${Array.from({ length: depth }, (_, at) => html`<text key=${at} x=${left - 14} y=${y(at + 1) + 4} text-anchor="end">${at + 1}</text>`)}
     ${labels.map((name, at) => at % every === 0 && html`<text key=${at} x=${x(at)} y=${height - 12} text-anchor=${at === 0 ? "start" : "middle"}>${name}</text>`)}
     ${[...songs].sort((a, b) => isMain(a) - isMain(b)).map((song) => html`<g key=${song.key} opacity=${isMain(song) ? 1 : 0.3} onPointerEnter=${() => onChoose?.(song.key)} onPointerLeave=${() => onChoose?.(null)}>
       ${runs(song.ranks).map((run) => html`<polyline key=${run[0][0]} points=${run.map(([at, rank]) => `${x(at)},${y(rank)}`).join(" ")} fill="none" stroke=${inkOf(song)} stroke-width=${isMain(song) ? 2.5 : 1} stroke-linejoin="round" />`)}
       ${song.ranks.map((rank, at) => rank !== null && html`<circle key=${at} cx=${x(at)} cy=${y(rank)} r=${isMain(song) ? 4 : 2.5} fill=${inkOf(song)}><title>${`${song.name}: ${rank}`}</title></circle>`)}
-      ${isMain(song) && song.ranks.at(-1) !== null && html`<text class="label" x=${x(labels.length - 1) + 10} y=${y(song.ranks.at(-1)) + 4}>${song.name.slice(0, 24)}</text>`}</g>`)}
+      ${songs.length === 1 && song.ranks.map((rank, at) => rank !== null && html`<text key=${`r${at}`} class="label" x=${x(at)} y=${y(rank) + 18} text-anchor="middle">${rank}</text>`)}
+      ${isMain(song) && song.ranks.at(-1) !== null && html`<text class="label" x=${x(labels.length - 1) + 10} y=${y(song.ranks.at(-1)) + 4}>${song.ranks.at(-1)} ${shortened(song.name, (behind - 34) / LETTER)}</text>`}</g>`)}
   </svg></div>`;
+}
+
+function shortened(name, room) {
+  let left = room;
+  const letters = [...name];
+  const end = letters.findIndex((letter) => { left -= letter > "\u2e7f" ? 2 : 1; return left < 0; });
+  return end < 0 ? name : `${letters.slice(0, end).join("").trimEnd()}…`;
 }
 
 function runs(ranks) {

@@ -1,0 +1,110 @@
+"""A followed song of the chart beside the platform: what the card says of what it was told."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from api.schemas.examples import read_example
+from tests.browser.test_console_rules import HOSTILE, answer
+from tests.visitor import View, Visitors
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PHONE = {"width": 390, "height": 844}
+ENTRY = "2026-03-13"
+
+
+def link(number: int, relation: str, confidence: str, reason: str, **more: Any) -> dict[str, Any]:
+    """A link as the service tells it; its texts are out of the corpus."""
+    return {
+        "music_id": f"740000000000000000{number}", "via_music_id": None, "relation": relation,
+        "confidence": confidence, "reason": reason, "music_title": HOSTILE[number],
+        "music_author": HOSTILE[number + 1], "judged_at": "2026-03-20T00:00:00Z", **more,
+    }  # fmt: skip
+
+
+def song(**lead: Any) -> dict[str, Any]:
+    """A whole answer about a song that entered on `ENTRY`."""
+    envelope = read_example("history")
+    points = [
+        {"observed_at": f"2026-03-{day:02d}T06:00:00Z", "work_count": 3, "digg_count": likes}
+        for day, likes in ((2, 10), (4, 400), (6, 900), (20, 1000))
+    ]
+    told = {
+        "lead_days": 8.0, "low_days": 6.0, "high_days": 10.0, "direction": "platform_first",
+        "reason": None, "work_count": 3, "observation_count": 12, "observed_day_count": 4,
+        "rise_after": points[1]["observed_at"], "rise_before": points[2]["observed_at"],
+    }  # fmt: skip
+    envelope["data"] = {
+        "song_key": "hash:aa11", "title": HOSTILE[0], "artist": HOSTILE[2], "said": [],
+        "chart": {
+            "issue_count": 2, "kept_issue_count": 4, "best_rank": 1, "first_chart_date": ENTRY,
+            "entry_after_date": "2026-03-12",
+        },
+        "links": [
+            link(1, "different", "low", "artist_differs"),
+            link(2, "same", "high", "confirmed_recording", via_music_id="7400000000000000003"),
+            link(3, "same", "high", "title_and_artist"),
+            link(4, "possible", "medium", "title_without_addition"),
+        ],
+        "platform": {"music_ids": [], "points": points},
+        "lead": {**told, **lead}, "is_demo_data": True,
+    }  # fmt: skip
+    return envelope
+
+
+def follow(view: View, envelope: dict[str, Any]) -> Locator:
+    """Read a range of the chart and follow its first song; returns the card beside it."""
+    answer(view, "**/top500/history?**", read_example("history"))
+    answer(view, "**/chart/songs/*", envelope)
+    view.show("#/chart")
+    view.page.locator("main form button[type=submit]").click()
+    view.page.wait_for_selector("svg.chart polyline")
+    view.page.locator("main select").first.select_option(index=1)
+    card = view.page.locator(".card", has_text="hash:aa11")
+    expect(card.locator("table")).to_be_visible()
+    return card
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first(
+    visitors: Visitors, theme: Any
+) -> None:
+    view = visitors.open(viewport=PHONE, color_scheme=theme)
+    card = follow(view, song())
+    assert [row[:19] for row in card.locator("tbody tr").all_inner_texts()] == [
+        f"740000000000000000{number}" for number in (3, 2, 4, 1)
+    ]
+    expect(card.locator("svg .moment")).to_have_count(1)
+    expect(card.locator("svg text.label")).to_have_text(f"Entry on the chart, {ENTRY}")
+    expect(card).to_contain_text("The platform is 8.0 days ahead of the chart (estimate).")
+    expect(card).to_contain_text("platform first")
+    assert view.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert view.page.evaluate("window.hasRun") is False
+    assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
+
+
+def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(visitors: Visitors) -> None:
+    view = visitors.open()
+    card = follow(view, song(lead_days=-7.0, low_days=-9.0, high_days=-5.0, direction=None))
+    expect(card).to_contain_text("The platform is 7.0 days behind the chart (estimate).")
+    expect(card).to_contain_text("below zero: behind")
+    other = visitors.open(locale="zh-CN")
+    nothing = {"lead_days": None, "low_days": None, "high_days": None, "direction": None}
+    unknown = song(**nothing, reason="entry_not_seen", rise_before=None)
+    unknown["data"]["chart"]["entry_after_date"] = None
+    card = follow(other, unknown)
+    expect(card.locator("svg .moment")).to_have_count(0)
+    expect(card).to_contain_text("上榜早于已存期次。")
+    expect(card).not_to_contain_text("范围")
+    assert (view.faults, other.faults) == ([], [])
+
+
+def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(visitors: Visitors) -> None:
+    heights = []
+    for viewport in (PHONE, {"width": 1440, "height": 900}):
+        card = follow(visitors.open(viewport=viewport), song())
+        box = card.locator("svg text").first.bounding_box()
+        assert box is not None
+        heights.append(box["height"])
+    assert heights[0] == pytest.approx(heights[1], rel=0.1)
