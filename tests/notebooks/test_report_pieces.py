@@ -258,6 +258,7 @@ def test_a_mapped_song_stands_beside_the_likes_of_its_track(workshop: Any) -> No
     chart = plots.draw_beside(found.curve, entered=found.entered)
     assert chart is not None
     assert "2026-09-01T00:00:00+00:00" in chart.to_json()
+    assert plots.draw_beside(found.curve.slice(0, 1), entered=found.entered) is None
 
 
 @pytest.mark.parametrize(("first", "last"), [("soon", ""), ("2026-02-01", "2026-01-01")])

@@ -3,9 +3,11 @@
 Everything that is not our own is escaped; unknown is a dash, never 0. Nothing here asks a network.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
@@ -19,7 +21,9 @@ CELL_LIMIT = 60
 _MARK_CHARS = 12
 _SIDES = {"whole": "number", "real": "number", "time": "time", "date": "time"}
 _SMALL = 100.0
-_BREAKABLE = Markup("_<wbr>")
+_BREAK = Markup("<wbr>")
+_BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
+"""A break may follow an underscore, or 20 letters: ids have 19, and Chinese breaks anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +127,10 @@ def _row(table: Table, row: Sequence[Any], at: Sequence[int]) -> Markup:
 
 
 def _broken(value: Any) -> Markup:
-    """A word like `exact_music_id` may break at its underscores."""
-    return _BREAKABLE.join(escape(part) for part in show_value(value).split("_"))
+    """A word like `exact_music_id` may break at its underscores, a very long one anyhow."""
+    text = show_value(value)
+    ends = [0, *(found.end() for found in _BREAKABLE.finditer(text)), len(text)]
+    return _BREAK.join(escape(text[start:end]) for start, end in pairwise(ends))
 
 
 def _side(table: Table, number: int) -> str:

@@ -34,6 +34,8 @@ BAR_STEP = 19
 MOST_BARS = 20
 MOST_POINTS = 2000
 LABEL_CHARS = 34
+LEAST_EDGED = 4.0
+"""Width of a column below which edges would be all that is seen of it [pixels]."""
 PLACES = (1, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 type Chart = alt.TopLevelMixin | None
@@ -70,8 +72,13 @@ def draw_lines(
 
 
 def draw_beside(curve: pa.Table, *, entered: date) -> Chart:
-    """The likes of a track's works over time, with an upright where its song entered the chart."""
+    """The likes of a track's works over time, with an upright where its song entered the chart.
+
+    None where they were looked at once: one look is no growth.
+    """
     rows = curve.to_pylist()
+    if len(rows) < 2:  # noqa: PLR2004 -- two looks
+        return None
     data = to_data([{"x": to_plain(row["observed_at"]), "y": row["digg_count"]} for row in rows])
     x_axis = to_time_axis("x", [*(row["observed_at"] for row in rows), entered])
     likes = alt.Chart(data).mark_line(
@@ -113,7 +120,7 @@ def draw_bars(
     )
     encoded = chart.encode(
         y=alt.Y("label:N", sort=list(shown.values()), title=None, axis=label_axis()),
-        x=alt.X("value:Q", title=title, axis=count_axis()),
+        x=alt.X("value:Q", title=title, axis=_axis(table, value)),
         color=fill,
     )
     return dressed(encoded, height=alt.Step(BAR_STEP))
@@ -124,9 +131,10 @@ def draw_columns(table: pa.Table, *, x: str, value: str, title: str) -> Chart:
     if not _has(table, value):
         return None
     width = max(1.5, min(18.0, 0.7 * WIDTH / _span(table, x)))
+    edge = 0.5 if width >= LEAST_EDGED else 0.0
     return dressed(
         alt.Chart(_values(table, [x, value]))
-        .mark_bar(size=width, color=FILLS[2], stroke="#111111", strokeWidth=0.5)
+        .mark_bar(size=width, color=FILLS[2], stroke="#111111", strokeWidth=edge)
         .encode(
             x=to_time_axis(x, table.column(x).to_pylist()),
             y=alt.Y(f"{value}:Q", title=title, axis=count_axis()),
@@ -224,6 +232,11 @@ def draw_steps(
 
 def _format(table: pa.Table, name: str) -> str:
     return ",.0f" if pa.types.is_integer(table.schema.field(name).type) else ",~r"
+
+
+def _axis(table: pa.Table, name: str) -> alt.Axis:
+    whole = pa.types.is_integer(table.schema.field(name).type)
+    return count_axis() if whole else alt.Axis(format=",~r")
 
 
 def _has(table: pa.Table, name: str) -> bool:

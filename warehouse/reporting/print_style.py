@@ -84,7 +84,12 @@ def label_axis() -> alt.Axis:
 
 
 def count_axis() -> alt.Axis:
-    return alt.Axis(format=",~r", tickMinStep=1)
+    """Whole numbers alone: of a span of one or two, `tickMinStep` still makes halves."""
+    shown: dict[str, Any] = {"condition": {"test": "datum.value % 1", "value": 0}, "value": 1}
+    return alt.Axis(
+        format=",~r", tickMinStep=1, labelExpr="datum.value % 1 ? '' : datum.label",
+        gridOpacity=shown, tickOpacity=shown,
+    )  # fmt: skip
 
 
 def log_axis() -> alt.Axis:
