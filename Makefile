@@ -94,8 +94,8 @@ bench-versions: env ## the same sounds, judged by Python 3.13 too: are all verdi
 setup-bench: ## install what bench-audio likes to have (Debian, as root)
 	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools
 
-setup-browser: ## install Chromium for DATA_PROVIDER=browser-public (Debian, as root)
-	apt-get install -y --no-install-recommends chromium
+setup-browser: ## install Chromium for DATA_PROVIDER=browser-public and PDFs, and fonts for these (Debian, as root)
+	apt-get install -y --no-install-recommends chromium fonts-noto-cjk fonts-noto-color-emoji
 
 lock: $(UV) ## compile requirements.lock from pyproject.toml
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements.lock
