@@ -26,6 +26,9 @@ def writer_of(name: str) -> WriterProperties:
     """For files that are written anew: small row groups, each with a filter of what the column
     that the table is asked by holds.
 
+    They are packed for speed: a look-up unpacks a row group for each id, which was two thirds of
+    what twenty works cost; unpacking takes half as long, the files are half as large again.
+
     The readers' ranges know eight bytes of a text, and all ids of accounts begin with the same
     twelve; the order itself goes by sixteen.
     """
@@ -33,8 +36,7 @@ def writer_of(name: str) -> WriterProperties:
     if column is None:
         return PLAIN
     return WriterProperties(
-        compression="ZSTD",
-        compression_level=3,
+        compression="LZ4_RAW",
         max_row_group_size=GROUP_ROWS,
         column_properties={column: ColumnProperties(bloom_filter_properties=_FILTER)},
     )

@@ -27,7 +27,8 @@ _WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
 _MUSIC = "(7100000000000000000 + entity * 317003)::varchar"
 _SEC_UID = "'MS4wLjABAAAA' || md5('user' || entity) || 'AbCdEfGhIjk'"
-_AWEME = "(7300000000000000000 + (work * 7919) % 900000000000 * 1000003)::varchar"
+_AWEME = "(7300000000000000000 + (work * 381966011) % 1000000007 * 100003)::varchar"
+"""The works of a list are published far apart, among everybody else's: no two ids are near."""
 _LISTS = f"""
     select
         *, md5('page' || page) as capture_id,
