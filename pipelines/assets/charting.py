@@ -130,10 +130,12 @@ def _metadata(filled: Filled) -> dict[str, MetadataValue]:
         "requests_used": filled.requests_used,
     }
     gaps = [(str(gap.first), f"to {gap.last}, {gap.day_count} d") for gap in filled.gaps]
+    is_before = filled.latest < filled.first  # nothing of the range has appeared yet
     return {
         **{name: MetadataValue.int(count) for name, count in counts.items()},
         "first_day": MetadataValue.text(str(filled.first)),
-        "last_day": MetadataValue.text(str(filled.last)),
+        "last_day": MetadataValue.text("none" if is_before else str(filled.last)),
+        "latest_issue": MetadataValue.text(str(filled.latest)),
         "requested_last_day": MetadataValue.text(str(filled.asked_last)),
         "is_cut": MetadataValue.bool(filled.is_cut),
         "list_read_anew": MetadataValue.bool(filled.was_listed),

@@ -82,6 +82,7 @@ def test_a_month_after_the_latest_issue_is_cut_to_nothing(
     assert ended.success
     (counts,) = told(ended, CHART_SONGS).values()
     assert (counts["issues_seen"], counts["is_cut"]) == (0, True)
+    assert (counts["last_day"], counts["latest_issue"] < counts["first_day"]) == ("none", True)
 
 
 @pytest.mark.parametrize(
