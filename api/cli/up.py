@@ -3,15 +3,25 @@
 All of them are children of this command and go with it, however it ends.
 """
 
+import json
 import sys
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.processes import Household, Interrupted, Program, find_port, is_listening, sametrack
+from api.cli.processes import (
+    LOOPBACK,
+    Household,
+    Interrupted,
+    Program,
+    find_port,
+    is_listening,
+    sametrack,
+)
 from api.cli.supervisor import Service, Supervisor
 from api.cli.terminal import EXIT_INPUT, out, refuse, safe, say, show_error
 
@@ -19,6 +29,7 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 DAGSTER_PORT = 8781
+READY_WITHIN_S = 2.0
 PROJECT = Path(__file__).parents[2]
 LOCATION = "sametrack"
 
@@ -82,7 +93,7 @@ def services(plan: Plan) -> list[Service]:
     ui = sametrack("dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket))
     found = [
         _service(plan, "api", sametrack("serve"), port=plan.api_port),
-        _service(plan, "worker", sametrack("worker")),
+        Service(_program(plan, "worker", sametrack("worker")), lambda: _has_worker(plan.api_port)),
         Service(
             _program(
                 plan,
@@ -186,6 +197,19 @@ def _prepare(household: Household, plan: Plan) -> None:
 def _service(plan: Plan, name: str, command: list[str], *, port: int | None = None) -> Service:
     ready = None if port is None else lambda: is_listening(port)
     return Service(_program(plan, name, command), ready)
+
+
+def _has_worker(api_port: int) -> bool:
+    """True when the service knows of a live one: else the first scan would start its own."""
+    connection = HTTPConnection(LOOPBACK, api_port, timeout=READY_WITHIN_S)
+    try:
+        connection.request("GET", "/readyz")
+        checks = json.load(connection.getresponse())["checks"]
+    except (OSError, HTTPException, ValueError):
+        return False
+    finally:
+        connection.close()
+    return any(one["name"] == "workers" and one["reason"] is None for one in checks)
 
 
 def _program(plan: Plan, name: str, command: list[str]) -> Program:

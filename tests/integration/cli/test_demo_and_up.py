@@ -78,6 +78,8 @@ def test_up_starts_everything_and_takes_it_along(
     assert len(everybody) >= 8
     with urllib.request.urlopen(f"http://127.0.0.1:{ui}/") as page:
         assert page.status == 200
+    with urllib.request.urlopen(f"http://127.0.0.1:{api}/readyz") as answer:
+        assert json.load(answer)["ready"]  # with a worker, so nobody has to start one
     with urllib.request.urlopen(f"http://127.0.0.1:{api}/api/v1/sametrack/jobs") as answer:
         assert json.load(answer)["code"] == 200
     up.send_signal(number)
