@@ -1,8 +1,15 @@
-"""Tests of the browser need a Chromium. Where there is none they are left out, and that is said."""
+"""Tests of the browser need a Chromium. Where there is none they are left out, and that is said.
+
+No test fails because a machine is slow: made-up examples have no time that they must keep.
+"""
 
 import shutil
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("sametrack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("sametrack")
 
 LEFT_OUT = pytest.StashKey[int]()
 LONG_FIRST = ("tests/integration/scan", "tests/integration/cli", "tests/integration")
