@@ -28,26 +28,38 @@ _AT_ONCE = 1000
 def arrange_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
     """Arrange the tables that have grown by a quarter since they were arranged; returns which.
 
-    Rows that a writer died over, older than an hour and without a capture, go first, from all
-    tables: a small one is also read faster when no capture is to be looked for. A table is written
-    anew, in the memory of a gigabyte and files beyond it; readers and writers go on.
+    Rows that a writer died over, older than an hour and without a capture, go first, every time and
+    from every table: what is left needs no look for its capture any more, which in a large lake
+    costs more than the look-up itself. A table is written anew, in the memory of a gigabyte and
+    files beyond it; readers and writers go on.
 
     Raises:
         WarehouseUnavailableError: The lake cannot be read or written.
     """
     before = (now or datetime.now(UTC)) - SETTLED
     with closing(Engine(lake)) as engine:
+        _settle(lake, engine, before)
         due = {name: rows for name in ARRANGED_BY if (rows := _rows_if_due(lake, engine, name))}
-        if not due:
-            return []
-        for name in _observations(lake):
-            _remove_orphans(lake, engine, name, before)
     for name, rows in due.items():
         _arrange(lake, name)
         _mark(lake, name, {ARRANGED_ROWS: str(rows)})
-    for name in _observations(lake):
-        _mark(lake, name, {WHOLE_BEFORE: before.isoformat()})
     return list(due)
+
+
+def _settle(lake: Lake, engine: Engine, before: datetime) -> None:
+    """Prove of all tables of observations that what is older is whole; once there is any."""
+    if not _holds(engine, CAPTURES):
+        return
+    for name in _observations(lake):
+        since = engine.whole_before(name)
+        if since is not None and since >= before:
+            continue
+        _remove_orphans(lake, engine, name, since=since, before=before)
+        _mark(lake, name, {WHOLE_BEFORE: before.isoformat()})
+
+
+def _holds(engine: Engine, name: str) -> bool:
+    return bool(engine.rows(f"select 1 from {name} limit 1"))  # noqa: S608  # a name of this module
 
 
 def _observations(lake: Lake) -> list[str]:
@@ -67,14 +79,17 @@ def _rows_if_due(lake: Lake, engine: Engine, name: str) -> int:
     return rows if rows - int(known) >= max(FEW_ROWS, GROWTH * int(known)) else 0
 
 
-def _remove_orphans(lake: Lake, engine: Engine, name: str, before: datetime) -> None:
+def _remove_orphans(
+    lake: Lake, engine: Engine, name: str, *, since: datetime | None, before: datetime
+) -> None:
     found = engine.rows(
         f"""
         select distinct capture_id from {name}
-        where committed_at < $before and capture_id is not null
+        where committed_at < $before and ($since::timestamptz is null or committed_at >= $since)
+            and capture_id is not null
             and capture_id not in (select capture_id from raw.captures)
         """,  # noqa: S608  # as above
-        {"before": before},
+        {"since": since, "before": before},
     )
     ids = [str(row["capture_id"]) for row in found]
     for first in range(0, len(ids), _AT_ONCE):

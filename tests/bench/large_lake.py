@@ -139,8 +139,11 @@ class LargeLake:
 
 
 def write_large_lake(lake: Lake, size: LargeLake, *, now: datetime | None = None) -> None:
-    """Write it, then compact and arrange it; the last page of all is of just now."""
-    first = (now or datetime.now(UTC)) - SPAN
+    """Write it, then compact and arrange it; the last page of all is of just now, and the round of
+    upkeep that of the next day.
+    """
+    now = now or datetime.now(UTC)
+    first = now - SPAN
     with duckdb.connect() as connection:
         connection.execute("set global TimeZone='UTC'")
         for part in range(APPENDS):
@@ -159,7 +162,7 @@ def write_large_lake(lake: Lake, size: LargeLake, *, now: datetime | None = None
                 _append(connection, lake, name, params, _ROWS[name])
     for name in TABLES:
         lake.compact(name)
-    arrange_lake(lake)
+    arrange_lake(lake, now=now + timedelta(days=1))
 
 
 def _append(

@@ -91,6 +91,22 @@ def test_what_a_writer_died_over_goes_when_it_is_old(lake: Lake, engine: Engine)
     assert [row["aweme_id"] for row in left] == ["10001", "10003"]
 
 
+def test_what_has_settled_is_known_to_be_whole_although_nothing_is_arranged(
+    lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    observe(lake, "10001", "c1")
+    arrange_lake(lake, now=NOW)
+    monkeypatch.setattr("warehouse.arranging.FEW_ROWS", 1000)
+    observe(lake, "10002", "c2", at=NOW)
+    observe(lake, "10003", "c3", at=NOW, is_written=False)
+    tomorrow = NOW + timedelta(days=1)
+    assert arrange_lake(lake, now=tomorrow) == []
+    engine.refresh()
+    assert engine.whole_before("raw.videos") == tomorrow - timedelta(hours=1)
+    left = engine.rows("select aweme_id from raw.videos order by aweme_id")
+    assert [row["aweme_id"] for row in left] == ["10001", "10002"]
+
+
 def test_young_rows_still_need_their_capture(lake: Lake, engine: Engine) -> None:
     observe(lake, "10001", "c1")
     arrange_lake(lake, now=NOW)
