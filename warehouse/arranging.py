@@ -104,7 +104,7 @@ def _arrange(lake: Lake, name: str) -> None:
                     [ARRANGED_BY[name]],
                     writer_properties=writer_of(name),
                     max_spill_size=SPILL_BYTES,
-                    max_concurrent_tasks=1,  # two share the memory, and one may then have too little
+                    max_concurrent_tasks=1,  # two share the memory, which one may lack
                 )
 
 
