@@ -148,14 +148,14 @@ def to_curl(method: str, example: Document) -> str:
         method: Of the operation; named where curl would take another one.
         example: `url`, `body` and `file` as `build_reference` has them.
     """
-    body = example["body"]
+    body, kept_as = example["body"], example["file"]
     usual = "GET" if body is None else "POST"
     named = "" if method == usual else f"-X {method} "
     call = [f"curl {named}'{BASE}{example['url']}'"]
     if body is not None:
         document = shlex.quote(json.dumps(body, ensure_ascii=False))
         call += ["-H 'Content-Type: application/json'", f"-d {document}"]
-    call += [] if example["file"] is None else [f"-o {shlex.quote(example['file'])}"]
+    call += [] if kept_as is None else [f"-o {shlex.quote(kept_as)}"]
     return " \\\n  ".join(call)
 
 
