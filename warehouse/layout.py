@@ -17,13 +17,9 @@ ARRANGED_BY: Mapping[str, str] = {
 }
 """The column that each table is asked by."""
 
-SCATTERED = "raw.videos"
-"""The works of a page lie all over this table, so a page unpacks twenty row groups or more of all
-its columns, which was two thirds of its time. Half as large ones, packed for speed, take half as
-long; still smaller ones cost more to choose among (five million rows: 16,384 rows with ZSTD 132 ms
-of the processor, 8,192 with LZ4 64, 4,096 80). Its files are half as large again.
-"""
+GROUP_ROWS = 16_384
 PLAIN = WriterProperties(compression="ZSTD", compression_level=3)
+_FILTER = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=GROUP_ROWS)
 
 
 def writer_of(name: str) -> WriterProperties:
@@ -36,12 +32,9 @@ def writer_of(name: str) -> WriterProperties:
     column = ARRANGED_BY.get(name)
     if column is None:
         return PLAIN
-    is_scattered = name == SCATTERED
-    rows = 8_192 if is_scattered else 16_384
-    known = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=rows)
     return WriterProperties(
-        compression="LZ4_RAW" if is_scattered else "ZSTD",
-        compression_level=None if is_scattered else 3,
-        max_row_group_size=rows,
-        column_properties={column: ColumnProperties(bloom_filter_properties=known)},
+        compression="ZSTD",
+        compression_level=3,
+        max_row_group_size=GROUP_ROWS,
+        column_properties={column: ColumnProperties(bloom_filter_properties=_FILTER)},
     )

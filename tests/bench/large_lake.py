@@ -27,8 +27,9 @@ _WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
 _MUSIC = "(7100000000000000000 + entity * 317003)::varchar"
 _SEC_UID = "'MS4wLjABAAAA' || md5('user' || entity) || 'AbCdEfGhIjk'"
-_AWEME = "(7300000000000000000 + (work * 381966011) % 1000000007 * 100003)::varchar"
-"""The works of a list are published far apart, among everybody else's: no two ids are near."""
+FAR, NEAR = 381_966_011, 1
+"""How far apart the works of a list are published: among everybody else's, or one after another."""
+_AWEME = "(7300000000000000000 + (work * $stride) % 1000000007 * 100003)::varchar"
 _LISTS = f"""
     select
         *, md5('page' || page) as capture_id,
@@ -108,6 +109,7 @@ class LargeLake:
     """How many observations of works there are: three fifths in lists, two read alone."""
 
     observations: int
+    stride: int = FAR
 
     @property
     def works(self) -> int:
@@ -150,6 +152,7 @@ def write_large_lake(lake: Lake, size: LargeLake, *, now: datetime | None = None
             params = {
                 "first": first,
                 "works": size.works,
+                "stride": size.stride,
                 "entities": size.entities,
                 "list_s": SPAN.total_seconds() / size.pages,
                 "detail_s": SPAN.total_seconds() / size.details,

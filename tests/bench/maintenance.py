@@ -108,6 +108,7 @@ def _one_week(lake: Lake, size: LargeLake) -> int:
             params: dict[str, object] = {
                 "first": first,
                 "works": size.works,
+                "stride": size.stride,
                 "entities": size.entities,
                 "list_s": SPAN.total_seconds() / size.pages,
                 "detail_s": SPAN.total_seconds() / size.details,

@@ -1,9 +1,10 @@
 """Figures of uncached reads: pages of 20 and a year of the chart, from a lake of five million
 observations, through the real HTTP service.
 
-`python -m tests.bench.reads [--observations N] [--lake FOLDER]` runs this part alone; a folder that
-is there already is read as it stands. Every request asks for a list that nobody asked for before,
-so nothing comes from memory but what the files' footers say.
+`python -m tests.bench.reads [--observations N] [--near] [--lake FOLDER]` runs this part alone; a
+folder that is there already is read as it stands. The works of a page lie far apart, or near. Every
+request asks for a list that nobody asked for before, so nothing comes from memory but what the
+files' footers say.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import psutil
 from rich.console import Console
 
 from api.cli.processes import Household, Program, find_port, sametrack
-from tests.bench.large_lake import PAGE, LargeLake, write_chart, write_large_lake
+from tests.bench.large_lake import FAR, NEAR, PAGE, LargeLake, write_chart, write_large_lake
 from tests.stage import wait_for
 from warehouse.home import open_home
 from warehouse.lake import open_lake
@@ -37,9 +38,11 @@ WARM_UP = 10
 SEED = 7
 
 
-def measure_reads(root: Path, *, observations: int = OBSERVATIONS) -> list[Figure]:
+def measure_reads(
+    root: Path, *, observations: int = OBSERVATIONS, is_near: bool = False
+) -> list[Figure]:
     """Uncached pages of music ids and of accounts, and of the chart."""
-    size = LargeLake(observations)
+    size = LargeLake(observations, stride=NEAR if is_near else FAR)
     home = open_home(root, "sandbox")
     began = time.monotonic()
     if not Path(home.lake_url).exists():
@@ -149,12 +152,13 @@ def _figures(what: str, times: Times, aim: str) -> list[Figure]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--observations", type=int, default=OBSERVATIONS)
+    parser.add_argument("--near", action="store_true", help="works of a list follow one another")
     parser.add_argument("--lake", default="", help="keep the lake in this folder, and use it again")
     options = parser.parse_args()
     console = Console(width=130)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(options.lake or folder)
-        for figure in measure_reads(root, observations=options.observations):
+        for figure in measure_reads(root, observations=options.observations, is_near=options.near):
             console.print(*figure, sep="   ")
 
 
