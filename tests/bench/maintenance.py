@@ -24,7 +24,7 @@ from deltalake import DeltaTable
 from rich.console import Console
 
 from pipelines.upkeep import TIDY_FILES
-from tests.bench.large_lake import _ROWS, SPAN, TABLES, LargeLake, _append, write_large_lake
+from tests.bench.large_lake import _ROWS, NEAR, SPAN, TABLES, LargeLake, _append, write_large_lake
 from warehouse.arranging import ARRANGED_ROWS, arrange_lake
 from warehouse.engine import Engine
 from warehouse.lake import Lake, open_lake
@@ -58,7 +58,7 @@ def measure_maintenance(
     root: Path, *, observations: int = OBSERVATIONS, given: Path | None = None
 ) -> list[Figure]:
     """A look-up: a page of 20 works of a music id, with the newest counts of each."""
-    size = LargeLake(observations)
+    size = LargeLake(observations, stride=NEAR)
     stale = _lake(root / "stale", size, given)
     commits = _one_week(stale, size)
     kept = _copied(stale, root / "kept")
