@@ -14,19 +14,17 @@ from dagster._core.storage.dagster_run import FINISHED_STATUSES
 from pipelines.reconciling import end_left_runs
 from pipelines.settings import Settings
 from pipelines.upstream.providers import choose_profile
-from warehouse.arranging import arrange_lake
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.excerpts import ExcerptFolder, open_excerpts
 from warehouse.home import Home, open_home
 from warehouse.lake import Lake, open_lake
 from warehouse.retention import PAYLOADS, SOUNDS, remove_old
+from warehouse.tidying import tidy_lake
 
 JOBS_AT_ONCE = 200
 RUNS_AT_ONCE = 50
 RESULTS = "marts.job_results"
-TIDY_FILES = 8
-"""A table of more files is compacted by `maintain`; beside scans it is at `CROWDED_FILES`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +41,7 @@ class Swept:
     sounds: int = 0
     files_merged: int = 0
     tables_arranged: int = 0
+    works_indexed: int = 0
     files_deleted: int = 0
     is_more: bool = False
 
@@ -92,8 +91,6 @@ class Keeper:
         """Sweep until nothing is left, let go of old bodies and sounds, write what has grown in
         order, give the disk its space back.
 
-        Files go a week after the last version that names them: no reader meets a vanished one.
-
         Raises:
             WarehouseUnavailableError: A store cannot be read or written.
         """
@@ -103,16 +100,8 @@ class Keeper:
             total = total.plus(self.sweep(now))
         self.excerpts.trim()
         payloads, sounds = self._remove_old(now)
-        # Arranging first: what it writes anew need not be merged before.
-        arranged = arrange_lake(self.lake)
-        return replace(
-            total,
-            payloads=payloads,
-            sounds=sounds,
-            tables_arranged=len(arranged),
-            files_merged=sum(map(self.lake.compact, self.lake.crowded(files=TIDY_FILES))),
-            files_deleted=sum(self.lake.vacuum(table.name) for table in self.lake.tables),
-        )
+        tidied = asdict(tidy_lake(self.lake))
+        return replace(total, payloads=payloads, sounds=sounds, **tidied)
 
     def _remove_old(self, now: datetime) -> tuple[int, int]:
         """How many bodies and how many sounds went."""

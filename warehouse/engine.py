@@ -8,7 +8,7 @@ see files that a compaction has replaced.
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from pipelines.domain.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.lake import Lake, Listing
 from warehouse.rim import translated
 from warehouse.tables import BYTES, DATE, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Table
+from warehouse.works_index import WorksIndex
 
 RELIST_AFTER_S = 0.2
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
@@ -58,10 +59,12 @@ class Engine:
     ) -> None:
         self.lake = lake
         self.as_of = as_of
+        self.works_index = WorksIndex(lake)
         self._listing = threading.Lock()
         self._listed_at = float("-inf")
         self._versions: dict[str, int] = {}
         self._whole_before: dict[str, datetime] = {}
+        self._files: dict[str, tuple[str, ...]] = {}
         self._datasets: dict[str, pa.Dataset] = {}
         self._is_shown = False
         with query_errors():
@@ -107,6 +110,11 @@ class Engine:
         """
         return None if self.as_of is not None else self._whole_before.get(name)
 
+    def files(self, name: str) -> tuple[str, ...]:
+        """The files that a table is read from; of an object store's, their addresses."""
+        self._relist_when_due()
+        return self._files.get(name, ())
+
     def close(self) -> None:
         """Close the connection; queries that still run fail."""
         connection, self._connection = self._connection, None
@@ -150,6 +158,7 @@ class Engine:
         with query_errors(), self._cursor() as cursor:
             cursor.execute(_view(table, source, self.as_of))
         self._versions[table.name] = listing.version
+        self._files[table.name] = listing.files
         if listing.whole_before is not None:
             is_news = self._whole_before.get(table.name) != listing.whole_before
             self._whole_before[table.name] = listing.whole_before
@@ -215,9 +224,13 @@ def _scan(listing: Listing) -> str | None:
     """Reading by name opens every file's footer while binding, so only where files differ."""
     if not listing.files:
         return None
-    files = ", ".join(_text(file) for file in listing.files)
     by_name = str(listing.is_uneven).lower()
-    return f"from read_parquet([{files}], union_by_name={by_name})"
+    return f"from read_parquet({in_files(listing.files)}, union_by_name={by_name})"
+
+
+def in_files(files: Iterable[str]) -> str:
+    """The first argument of `read_parquet`, for questions to some files of a table alone."""
+    return f"[{', '.join(_text(file) for file in files)}]"
 
 
 def _typed_nulls(table: Table) -> str:

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -100,9 +101,7 @@ class Lake:
         if not rows:
             return
         handle = self._handle(name)
-        if not self.is_remote:
-            with storage_errors("looking at the disk"):
-                check_room(self.url, free=self._free)
+        self.check_room()
         batch = to_arrow(handle.table, rows, committed_at=observed_now())
         metadata = {} if job_id is None else {"job_id": job_id}
         with handle.lock, storage_errors(f"appending to {name}"):
@@ -114,6 +113,16 @@ class Lake:
                 check_marks(handle.delta, handle.table, world=self.world)
                 raise ContractBrokenError(f"{name} does not take these rows") from error
             handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit is no news
+
+    def check_room(self) -> None:
+        """Refuse to write where the disk of a folder is nearly full.
+
+        Raises:
+            CapacityExhaustedError: It is.
+        """
+        if not self.is_remote:
+            with storage_errors("looking at the disk"):
+                check_room(self.url, free=self._free)
 
     def files(self, name: str) -> list[str]:
         """Paths or addresses of the files that the newest version consists of."""
@@ -138,6 +147,22 @@ class Lake:
         with handle.lock, storage_errors(f"reading the log of {name}"):
             _catch_up(handle)
             return handle.delta.version()
+
+    def identity(self, name: str) -> str:
+        """The id that a table was given when it was created."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading {name}"):
+            return str(handle.delta.metadata().id)
+
+    def log_since(self, name: str, version: int) -> list[dict[str, Any]]:
+        """What the commits after a version did, the newest first; the oldest of them are missing
+        where their entries have been cleaned away.
+        """
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading the log of {name}"):
+            _catch_up(handle)
+            count = handle.delta.version() - version
+            return handle.delta.history(count) if count > 0 else []
 
     def dataset(self, name: str) -> pa.Table:
         """The table as an Arrow dataset, for readers that cannot open its files."""

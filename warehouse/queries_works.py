@@ -7,13 +7,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, cast
 
 from pipelines.domain.records import Video
 from pipelines.domain.unions import Known
-from warehouse.engine import Engine
+from warehouse.engine import Engine, in_files
 from warehouse.rows import video_from_row
-from warehouse.written_rows import only_written, with_values
+from warehouse.works_index import WORKS, Indexed
+from warehouse.written_rows import FEW, only_written, with_values
 
 Row = dict[str, Any]
 
@@ -37,6 +39,10 @@ _BEST = f"""
 """  # noqa: S608  # words of this module
 """Ids of captures differ in every row: to unpack them would be an eighth of what it costs."""
 _YOUNG = f"select * from raw.videos where aweme_id in ({{ids}}) and {_IS_YOUNG}"  # noqa: S608  # as above
+_HAVE_YOUNG = """
+    select distinct aweme_id from read_parquet({files})
+    where aweme_id in ({ids}) and committed_at >= $bound
+"""
 _KNOWN = f"""
     select aweme_id, {_LIKES} as likes, {_CREATED} as created
     from raw.videos where aweme_id in ({{ids}})
@@ -64,17 +70,73 @@ def read_listed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Listed]:
     """Works as best known: the newest observation with all four counts exact, else the newest that
     shows likes, else the newest. Works never observed are absent.
     """
-    return _listed(engine, _best(engine, aweme_ids))
+    indexed = _indexed(engine, aweme_ids)
+    if indexed is not None:
+        return _listed(engine, *_told(engine, indexed, aweme_ids))
+    return _listed(engine, _best(engine, aweme_ids), engine.whole_before(WORKS))
 
 
 def read_ordering(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) -> Ordering:
     """What was known of works at a moment; with their records as best known now if they are few."""
+    indexed = _indexed(engine, aweme_ids, until=until)
+    if indexed is not None:
+        return _ordering_told(engine, indexed, aweme_ids, until)
     if len(aweme_ids) <= READ_WHOLE:
         more = f", {_LIKES} as likes, {_CREATED} as created"
         rows = _best(engine, aweme_ids, more=more, until=until)
-        return Ordering(_known(rows), _listed(engine, rows))
+        return Ordering(_known(rows), _listed(engine, rows, engine.whole_before(WORKS)))
+    return Ordering(_read_known(engine, aweme_ids, until=until))
+
+
+def _indexed(
+    engine: Engine, aweme_ids: Sequence[str], *, until: datetime | None = None
+) -> Indexed | None:
+    """What the index tells of works, as best known now; a past moment is read from the table."""
+    return None if engine.as_of is not None else engine.works_index.read(aweme_ids, until=until)
+
+
+def _told(
+    engine: Engine, indexed: Indexed, aweme_ids: Sequence[str]
+) -> tuple[list[Row], datetime | None]:
+    """The rows of `_best` by the index, and until when it knows of everything."""
+    young = _having_young(engine, indexed, aweme_ids)
+    rows = [
+        {
+            "aweme_id": aweme_id,
+            "best": work.best if work else None,
+            "first_at": work.first_at if work else None,
+            "has_young": aweme_id in young,
+        }
+        for aweme_id in dict.fromkeys(aweme_ids)
+        if (work := indexed.works.get(aweme_id)) or aweme_id in young
+    ]
+    return rows, indexed.bound
+
+
+def _ordering_told(
+    engine: Engine, indexed: Indexed, aweme_ids: Sequence[str], until: datetime
+) -> Ordering:
+    """The same by the index. The table is asked for works with younger observations, and for those
+    whose publication was told anew after the moment.
+    """
+    rows, bound = _told(engine, indexed, aweme_ids)
+    known = {
+        row["aweme_id"]: Known(indexed.likes[row["aweme_id"]], work.created)
+        for row in rows
+        if (work := indexed.works.get(row["aweme_id"])) is not None
+        and (work.created_since is None or work.created_since <= until)
+        and (until < indexed.bound or not row["has_young"])
+    }
+    others = [row["aweme_id"] for row in rows if row["aweme_id"] not in known]
+    listed = _listed(engine, rows, bound) if len(rows) <= FEW else {}
+    return Ordering(known | _read_known(engine, others, until=until), listed)
+
+
+def _read_known(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) -> dict[str, Known]:
+    if not aweme_ids:
+        return {}
     sql, params = with_values(_KNOWN, aweme_ids)
-    return Ordering(_known(_rows(engine, sql, **params, until=until)))
+    return _known(_rows(engine, sql, **params, until=until))
 
 
 def _best(
@@ -87,13 +149,14 @@ def _best(
     if not aweme_ids:
         return []
     sql, ids = with_values(_BEST.replace("{more}", more), aweme_ids)
-    bound = engine.whole_before("raw.videos")
-    return _rows(engine, sql, **ids, **params, bound=bound)
+    return _rows(engine, sql, **ids, **params, bound=engine.whole_before(WORKS))
 
 
-def _listed(engine: Engine, rows: Sequence[Row]) -> dict[str, Listed]:
-    """The best observation of each work whose capture is written, and when the first was made."""
-    young = _read_young(engine, [row["aweme_id"] for row in rows if row["has_young"]])
+def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict[str, Listed]:
+    """The best observation of each work whose capture is written, and when the first was made.
+    The rows tell of what was committed before `bound`.
+    """
+    young = _read_young(engine, [row["aweme_id"] for row in rows if row["has_young"]], bound)
     found: dict[str, Listed] = {}
     for row in rows:
         others = young.get(row["aweme_id"], [])
@@ -105,14 +168,25 @@ def _listed(engine: Engine, rows: Sequence[Row]) -> dict[str, Listed]:
     return found
 
 
-def _read_young(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, list[Row]]:
+def _having_young(engine: Engine, indexed: Indexed, aweme_ids: Sequence[str]) -> set[str]:
+    """Works with observations that the index does not know of, in the files it does not cover."""
+    files = [file for file in engine.files(WORKS) if Path(file).name not in indexed.files]
+    if not files or not aweme_ids:
+        return set()
+    sql, ids = with_values(_HAVE_YOUNG.replace("{files}", in_files(files)), aweme_ids)
+    return {row["aweme_id"] for row in _rows(engine, sql, **ids, bound=indexed.bound)}
+
+
+def _read_young(
+    engine: Engine, aweme_ids: Sequence[str], bound: datetime | None
+) -> dict[str, list[Row]]:
     """Observations so young that their capture has to be looked for, and was found."""
     if not aweme_ids:
         return {}
     sql, ids = with_values(_YOUNG, aweme_ids)
-    rows = _rows(engine, sql, **ids, bound=engine.whole_before("raw.videos"))
+    rows = _rows(engine, sql, **ids, bound=bound)
     young: dict[str, list[Row]] = defaultdict(list)
-    for row in only_written(engine, "raw.videos", rows):
+    for row in only_written(engine, WORKS, rows):
         young[row["aweme_id"]].append(row)
     return young
 

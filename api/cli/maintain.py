@@ -20,6 +20,7 @@ NAMES = {
     "files_merged": "small files of tables merged",
     "files_deleted": "files deleted that no version of the last week names",
     "tables_arranged": "large tables arranged, so that pages are found quickly",
+    "works_indexed": "observations taken up by the index of works",
 }
 
 

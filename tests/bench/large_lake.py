@@ -13,9 +13,9 @@ import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable, WriterProperties, write_deltalake
 
-from warehouse.arranging import arrange_lake
 from warehouse.lake import Lake
 from warehouse.tables import BY_NAME
+from warehouse.tidying import tidy_lake
 
 PAGE = 20
 OF_ONE = 50  # works under one music id, and of one account
@@ -163,9 +163,7 @@ def write_large_lake(lake: Lake, size: LargeLake, *, now: datetime | None = None
             }
             for name in TABLES:
                 _append(connection, lake, name, params, _ROWS[name])
-    for name in TABLES:
-        lake.compact(name)
-    arrange_lake(lake, now=now + timedelta(days=1))
+    tidy_lake(lake, now=now + timedelta(days=1))
 
 
 def _append(
@@ -229,4 +227,4 @@ def write_chart(lake: Lake, *, now: datetime | None = None) -> None:
         connection.execute("set global TimeZone='UTC'")
         for name, query in _CHART.items():
             _append(connection, lake, name, params, query)
-    arrange_lake(lake)
+    tidy_lake(lake)

@@ -23,13 +23,14 @@ import duckdb
 from deltalake import DeltaTable
 from rich.console import Console
 
-from pipelines.upkeep import TIDY_FILES
 from tests.bench.large_lake import _ROWS, NEAR, SPAN, TABLES, LargeLake, _append, write_large_lake
-from warehouse.arranging import ARRANGED_ROWS, arrange_lake
+from warehouse.arranging import ARRANGED_ROWS
 from warehouse.engine import Engine
+from warehouse.indexing import renew_index
 from warehouse.lake import Lake, open_lake
 from warehouse.queries_lists import read_union_page
 from warehouse.queries_works import read_listed
+from warehouse.tidying import Tidied, tidy_lake
 
 type Figure = tuple[str, str, str]
 
@@ -63,7 +64,7 @@ def measure_maintenance(
     commits = _one_week(stale, size)
     kept = _copied(stale, root / "kept")
     began = time.monotonic()
-    arranged = _maintain(kept)
+    tidied = _tidy(kept)
     spent = time.monotonic() - began
     fresh = _copied(stale, root / "fresh")
     _write_anew(fresh)
@@ -71,7 +72,7 @@ def measure_maintenance(
     found = _ask_in_turn(lakes, size)
     return [
         (f"{DAYS} days of captures on {observations:,} observations", f"{commits} commits", ""),
-        ("round of upkeep", f"{spent:.0f} s, {len(arranged)} tables arranged", ""),
+        ("round of upkeep", f"{spent:.0f} s, {tidied.tables_arranged} tables arranged", ""),
         *(_figure(name, lakes[name], found[name], found[_FRESH]) for name in lakes),
     ]
 
@@ -86,6 +87,7 @@ def _lake(root: Path, size: LargeLake, given: Path | None) -> Lake:
         write_large_lake(lake, size)
     for name in TABLES:
         lake.forget(name)
+    renew_index(lake)  # of what was forgotten it cannot tell that nothing was taken away
     return lake
 
 
@@ -129,23 +131,17 @@ def _newest(lake: Lake) -> Any:
         return engine.rows("select max(observed_at) as at from raw.captures")[0]["at"]
 
 
-def _maintain(lake: Lake) -> list[str]:
-    """The part of `Keeper.maintain` that is about files, in its order."""
-    arranged = arrange_lake(lake, now=_newest(lake) + timedelta(hours=2))
-    for name in lake.crowded(files=TIDY_FILES):
-        lake.compact(name)
-    for table in lake.tables:
-        lake.vacuum(table.name)
-    return arranged
-
-
 def _write_anew(lake: Lake) -> None:
     """As if every table had never been arranged before."""
     for name in TABLES:
         DeltaTable(lake.path(name)).alter.set_table_properties(
             {ARRANGED_ROWS: "0"}, raise_if_not_exists=False
         )
-    arrange_lake(lake, now=_newest(lake) + timedelta(hours=2))
+    _tidy(lake)
+
+
+def _tidy(lake: Lake) -> Tidied:
+    return tidy_lake(lake, now=_newest(lake) + timedelta(hours=2))
 
 
 def _ask_in_turn(lakes: dict[str, Lake], size: LargeLake) -> dict[str, Times]:

@@ -24,7 +24,6 @@ from deltalake import DeltaTable
 from rich.console import Console
 
 from api.cli.processes import Household
-from pipelines.upkeep import TIDY_FILES
 from tests.bench.large_lake import _append, write_chart
 from tests.bench.reads import (
     CHART,
@@ -38,9 +37,9 @@ from tests.bench.reads import (
     _times,
     _year,
 )
-from warehouse.arranging import arrange_lake
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
+from warehouse.tidying import tidy_lake
 
 type Figure = tuple[str, str, str]
 
@@ -261,18 +260,9 @@ def _write(lake: Lake, *, days: int, tracks: int) -> list[float]:
                 _append(connection, lake, name, params, query)
             if day % 7 == 6:
                 began = time.monotonic()
-                _maintain(lake, now=first + timedelta(days=day + 1))
+                tidy_lake(lake, now=first + timedelta(days=day + 1))
                 upkeep_s.append(time.monotonic() - began)
     return upkeep_s
-
-
-def _maintain(lake: Lake, *, now: datetime) -> None:
-    """The part of `Keeper.maintain` that is about files, in its order."""
-    arrange_lake(lake, now=now)
-    for name in lake.crowded(files=TIDY_FILES):
-        lake.compact(name)
-    for table in lake.tables:
-        lake.vacuum(table.name)
 
 
 def _sized(lake: Lake, name: str) -> Sized:

@@ -102,6 +102,7 @@ def _erase_once(stores: Stores, names: Names, erased: Erased) -> None:
     for table, count in rows.items():
         erased.rows[table] = erased.rows.get(table, 0) + count
     erased.results += len(results)
+    stores.engine.works_index.drop()  # upkeep makes it anew, of what is left
     for one in stores.lake.tables:
         if stores.lake.version(one.name) > 0:  # else it never had a row
             stores.lake.forget(one.name)

@@ -35,6 +35,9 @@ from warehouse.engine import Engine
 from warehouse.erasing.names import Names, to_pattern
 from warehouse.erasing.proof import search_files
 from warehouse.queries_erasures import read_marks
+from warehouse.queries_works import read_listed
+from warehouse.tidying import tidy_lake
+from warehouse.works_index import FILE
 
 GONE = "MS4wLjABAAAAgone_account-0001"
 STAYS = "MS4wLjABAAAAstays_account-0002"
@@ -204,6 +207,22 @@ def test_it_is_in_no_file_afterwards_and_others_are_where_they_were(
     assert left == {"n": 2}
     assert set(sound.values()) == {None}
     assert kept == [{"job_id": OTHER_JOB}]
+
+
+def test_it_is_in_no_index_either_and_upkeep_makes_one_of_the_rest(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    root, lake = full.small.home.root, full.small.lake
+    assert tidy_lake(lake, now=datetime.now(UTC) + timedelta(days=1)).works_indexed == 4
+    assert FILE in "".join(places(root, GONE))
+    assert command("erase", GONE, "--yes", "--json").document["is_clean"]
+    assert not list(Path(lake.url).glob(f"{FILE}*"))
+    assert tidy_lake(lake, now=datetime.now(UTC) + timedelta(days=2)).works_indexed == 2
+    assert places(root, *GONE_IDS) == ()
+    with full.engine() as engine:
+        assert set(read_listed(engine, [*GONE_IDS, "7410000000000000005"])) == {
+            "7410000000000000005"
+        }
 
 
 def test_files_and_answers_that_name_it_go_and_no_others(erased: Full) -> None:

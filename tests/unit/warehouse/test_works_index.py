@@ -1,0 +1,233 @@
+"""The index of works answers as the table does, for as long as it holds what the table holds."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.domain.records import Author, Hashtag, Music, Statistics, Video
+from warehouse.arranging import arrange_lake
+from warehouse.engine import Engine
+from warehouse.indexing import renew_index
+from warehouse.lake import Lake, open_lake
+from warehouse.layout import ARRANGED_BY
+from warehouse.queries_works import read_listed, read_ordering
+from warehouse.rows import video_row
+from warehouse.tables import BY_NAME
+from warehouse.tidying import tidy_lake
+from warehouse.works_index import FILE, WORKS
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+IDS = ["1", "2", "3", "4"]
+TABLES = tuple(BY_NAME[name] for name in ARRANGED_BY)
+COUNTS = st.none() | st.integers(0, 9)
+HOURS = st.integers(0, 40)
+OBSERVATIONS = st.lists(
+    st.tuples(st.sampled_from(IDS[:3]), COUNTS, COUNTS, st.none() | st.integers(1, 5), HOURS),
+    min_size=1,
+    max_size=14,
+    unique_by=lambda seen: (seen[0], seen[4]),
+)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    lake = _open(tmp_path)
+    _observe(lake, ("1", 5, None, 100, 1), ("1", 7, 7, 100, 2), ("2", 1, 1, None, 3))
+    _settle(lake, hours=10)
+    return lake
+
+
+@pytest.fixture
+def engine(lake: Lake) -> Iterator[Engine]:
+    with closing(Engine(lake)) as engine:
+        yield engine
+
+
+@settings(max_examples=10)
+@given(OBSERVATIONS, HOURS, HOURS, st.integers(0, 45))
+def test_it_tells_what_the_table_tells(
+    seen: list[tuple[str, int | None, int | None, int | None, int]],
+    first: int,
+    second: int,
+    until: int,
+) -> None:
+    bounds = sorted((first, second))
+    with TemporaryDirectory() as folder:
+        lake = _open(Path(folder))
+        for begin, end in zip([-1, *bounds], [*bounds, 50], strict=True):
+            _observe(lake, *(one for one in seen if begin <= one[4] < end))
+            _settle(lake, hours=end) if end < 50 else None
+        with closing(Engine(lake)) as engine:
+            assert engine.works_index.read(IDS) is not None
+            by_index = _answers(engine, until)
+            engine.works_index.drop()
+            assert engine.works_index.read(IDS) is None
+            assert _answers(engine, until) == by_index
+
+
+def test_nothing_of_an_observation_is_lost_in_it(lake: Lake, engine: Engine) -> None:
+    video = Video(
+        aweme_id="9", surface="video_page", observed_at=BEGIN + timedelta(hours=11, microseconds=3),
+        desc='\u0000 "quoted" \\ 你好 \U0001f3b5', create_time=2**53 + 1, media_type="photo",
+        is_top=True, images_count=3, duration_ms=15_000, is_exact=False,
+        author=Author(sec_uid="s", nickname="n"), music=Music(music_id="7", title="t"),
+        hashtags=(Hashtag(ch_id="1", name=""), Hashtag(ch_id="2", name="b")),
+        statistics=Statistics(digg_count=2**60),
+    )  # fmt: skip
+    row = video_row(video, capture_id=None, job_id="j", data_provider="test")
+    lake.append(WORKS, [{**row, "committed_at": video.observed_at}])
+    assert _settle(lake, hours=20) == 1
+    engine.refresh()
+    found = engine.works_index.read(["9"])
+    assert found is not None
+    assert set(found.works) == {"9"}
+    assert read_listed(engine, ["9"])["9"].video == video
+
+
+def test_appending_and_merging_leave_it_good(lake: Lake, engine: Engine) -> None:
+    _observe(lake, ("3", 4, 4, None, 12))
+    lake.compact(WORKS)
+    arrange_lake(lake, now=BEGIN + timedelta(hours=12))
+    engine.refresh()
+    assert engine.works_index.read(IDS) is not None
+    assert set(read_listed(engine, IDS)) == {"1", "2", "3"}
+
+
+@pytest.mark.parametrize("way", ["deleted", "blanked", "forgotten"])
+def test_it_is_used_no_more_once_rows_were_taken_away(lake: Lake, engine: Engine, way: str) -> None:
+    assert engine.works_index.read(IDS) is not None
+    if way == "deleted":
+        lake.delete(WORKS, "aweme_id", ["2"])
+    elif way == "blanked":
+        lake.blank(WORKS, "desc", "aweme_id = '2'")
+    else:
+        for _ in range(3):
+            lake.forget(WORKS)  # cleans the log away: nobody can tell what was done meanwhile
+    assert engine.works_index.read(IDS) is None
+    engine.refresh()
+    assert set(read_listed(engine, IDS)) == ({"1"} if way == "deleted" else {"1", "2"})
+    assert _settle(lake, hours=11) == (2 if way == "deleted" else 3), "made anew, of all that is"
+    assert engine.works_index.read(IDS) is not None
+    with closing(Engine(lake)) as another:
+        assert another.works_index.read(IDS) is not None
+
+
+def test_a_round_of_upkeep_takes_up_what_settled_and_then_opens_no_file(
+    lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _observe(lake, ("3", 4, 4, None, 12))
+    assert tidy_lake(lake, now=BEGIN + timedelta(hours=20)).works_indexed == 1
+    assert tidy_lake(lake, now=BEGIN + timedelta(hours=20)).works_indexed == 0
+    _observe(lake, ("4", 4, 4, None, 21))
+    engine.refresh()
+    asked: list[str] = []
+    ask = Engine.rows
+    monkeypatch.setattr(
+        Engine,
+        "rows",
+        lambda self, sql, params=None: (asked.append(sql), ask(self, sql, params))[1],
+    )
+    assert set(read_listed(engine, ["1", "3"])) == {"1", "3"}
+    [sql] = asked
+    assert sql.count(".parquet") == 1, "what came later alone"
+    assert set(read_listed(engine, ["1", "4"])) == {"1", "4"}
+
+
+def test_a_moment_of_the_past_is_read_from_the_table(lake: Lake) -> None:
+    with closing(Engine(lake, as_of=BEGIN + timedelta(hours=1))) as past:
+        assert read_listed(past, ["1"])["1"].video.statistics.digg_count == 5
+
+
+@pytest.mark.parametrize("body", [b"", b"SQLite format 3\x00 and then nothing", b"x" * 9000])
+def test_a_damaged_one_is_as_good_as_none(lake: Lake, engine: Engine, body: bytes) -> None:
+    before = _answers(engine, 50)
+    Path(lake.url, FILE).write_bytes(body)
+    assert engine.works_index.read(IDS) is None
+    assert _answers(engine, 50) == before
+    assert _settle(lake, hours=11) == 3
+    assert engine.works_index.read(IDS) is not None
+
+
+def test_that_of_another_table_is_not_believed(lake: Lake, tmp_path: Path) -> None:
+    other = _open(tmp_path / "other")
+    _observe(other, ("1", 1, 1, None, 1))
+    _settle(other, hours=10)
+    Path(lake.url, FILE).replace(Path(other.url, FILE))
+    with closing(Engine(other)) as engine:
+        assert engine.works_index.read(IDS) is None
+        assert read_listed(engine, ["1"])["1"].video.statistics.digg_count == 1
+
+
+def test_a_lake_put_back_to_an_older_version_is_not_told_of_what_came_later(lake: Lake) -> None:
+    _observe(lake, ("3", 4, 4, None, 12))
+    _settle(lake, hours=20)
+    newest = max(Path(lake.path(WORKS), "_delta_log").glob("*.json"))
+    newest.unlink()
+    again = open_lake(lake.url, world="sandbox", tables=TABLES)
+    with closing(Engine(again)) as engine:
+        assert engine.works_index.read(IDS) is None
+
+
+def test_what_a_killed_process_left_goes_when_it_is_old(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = Path(lake.url, f"{FILE}.left")
+    left.write_bytes(b"half")
+    renew_index(lake)
+    assert left.exists(), "another process may be writing it"
+    monkeypatch.setattr("warehouse.indexing.LEFT_AFTER_S", -1.0)
+    renew_index(lake)
+    assert not left.exists()
+
+
+def _open(folder: Path) -> Lake:
+    lake = open_lake(str(folder / "lake"), world="sandbox", tables=TABLES)
+    lake.append("raw.captures", [_capture("c")])
+    return lake
+
+
+def _settle(lake: Lake, *, hours: int) -> int:
+    """Upkeep, as if it were an hour after so many."""
+    arrange_lake(lake, now=BEGIN + timedelta(hours=hours + 1))
+    return renew_index(lake)
+
+
+def _answers(engine: Engine, until: int) -> tuple[Any, Any]:
+    engine.refresh()
+    ordering = read_ordering(engine, IDS, until=BEGIN + timedelta(hours=until))
+    return read_listed(engine, IDS), (ordering.known, ordering.listed)
+
+
+def _observe(lake: Lake, *seen: tuple[str, int | None, int | None, int | None, int]) -> None:
+    lake.append(WORKS, [_row(*one) for one in seen])
+
+
+def _row(
+    aweme_id: str, likes: int | None, rest: int | None, created: int | None, hours: int
+) -> dict[str, Any]:
+    moment = BEGIN + timedelta(hours=hours)
+    counts = Statistics(digg_count=likes, comment_count=rest, collect_count=rest, share_count=rest)
+    video = Video(
+        aweme_id=aweme_id, surface="video_page", observed_at=moment, create_time=created,
+        statistics=counts,
+    )  # fmt: skip
+    row = video_row(video, capture_id="c", job_id=None, data_provider="test")
+    return {**row, "committed_at": moment}
+
+
+def _capture(name: str) -> dict[str, Any]:
+    return {
+        "capture_id": name, "surface": "video_page", "entity_id": "1", "sequence": 1,
+        "outcome": "ok", "request_count": 1, "parser_version": "1", "data_provider": "test",
+        "observed_at": BEGIN, "committed_at": BEGIN,
+    } | dict.fromkeys(
+        ("reason", "http_status", "item_count", "cursor_in", "cursor_out", "has_more",
+         "payload_sha256", "source_path", "job_id")
+    )  # fmt: skip

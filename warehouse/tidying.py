@@ -1,0 +1,42 @@
+"""What upkeep does about the files of a lake: written in order, merged, indexed, let go of.
+
+Here: the order of it. Not here: each of them (`arranging`, `indexing`, `lake`), what else upkeep
+does (`pipelines.upkeep`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from warehouse.arranging import arrange_lake
+from warehouse.indexing import renew_index
+from warehouse.lake import Lake
+
+TIDY_FILES = 8
+"""A table of more files is compacted; beside scans it is at `CROWDED_FILES`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """How many tables, files, observations of works and files again it was about."""
+
+    tables_arranged: int
+    files_merged: int
+    works_indexed: int
+    files_deleted: int
+
+
+def tidy_lake(lake: Lake, *, now: datetime | None = None) -> Tidied:
+    """Write what has grown so that it is found quickly, and give the disk its space back.
+
+    Files go a week after the last version that names them: no reader meets a vanished one.
+
+    Raises:
+        CapacityExhaustedError: The disk is nearly full.
+        WarehouseUnavailableError: The lake cannot be read or written.
+    """
+    # Arranging first: what it writes anew need not be merged before, and it tells what is whole.
+    arranged = arrange_lake(lake, now=now)
+    merged = sum(map(lake.compact, lake.crowded(files=TIDY_FILES)))
+    indexed = renew_index(lake)
+    deleted = sum(lake.vacuum(table.name) for table in lake.tables)
+    return Tidied(len(arranged), merged, indexed, deleted)
