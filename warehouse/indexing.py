@@ -44,7 +44,9 @@ _TABLES = f"""
     create table seen ({", ".join(_SEEN)}, primary key ({", ".join(_SEEN[:-1])})) without rowid;
 """
 _IS_BETTER = f"({', '.join(f'excluded.{name}' for name in _RANK)}) > ({', '.join(_RANK)})"
-_KEPT = ", ".join(f"{name} = iif({_IS_BETTER}, excluded.{name}, {name})" for name in _BEST)
+_KEPT = ", ".join(
+    f"{name} = case when {_IS_BETTER} then excluded.{name} else {name} end" for name in _BEST
+)
 _ADD = f"""
     insert into works values ({", ".join("?" * len(_COLUMNS))})
     on conflict (aweme_id) do update set
@@ -84,9 +86,9 @@ _NEWEST = """
 """
 
 
-def renew_index(lake: Lake) -> int:
+def renew_index(lake: Lake, *, anew: bool = False) -> int:
     """Bring the index of works up to what is known to be whole; returns how many observations were
-    taken up: those that settled since, or all where rows were taken away meanwhile.
+    taken up: those that settled since, or all, where it is made anew or rows were taken away.
 
     Raises:
         CapacityExhaustedError: The disk is nearly full.
@@ -99,7 +101,7 @@ def renew_index(lake: Lake) -> int:
     with closing(Engine(lake)) as engine, _errors():
         _remove_left(index.path)
         version, bound = lake.version(WORKS), engine.whole_before(WORKS)
-        known = index.about()
+        known = None if anew else index.about()
         if bound is None or (known is not None and known.bound >= bound):
             return 0
         draft = index.path.with_name(f"{FILE}.{uuid4().hex}")

@@ -10,6 +10,7 @@ from datetime import datetime
 from warehouse.arranging import arrange_lake
 from warehouse.indexing import renew_index
 from warehouse.lake import Lake
+from warehouse.works_index import WORKS
 
 TIDY_FILES = 8
 """A table of more files is compacted; beside scans it is at `CROWDED_FILES`."""
@@ -37,6 +38,7 @@ def tidy_lake(lake: Lake, *, now: datetime | None = None) -> Tidied:
     # Arranging first: what it writes anew need not be merged before, and it tells what is whole.
     arranged = arrange_lake(lake, now=now)
     merged = sum(map(lake.compact, lake.crowded(files=TIDY_FILES)))
-    indexed = renew_index(lake)
+    # As often as the table itself: added to for long, its pages would lie scattered as well.
+    indexed = renew_index(lake, anew=WORKS in arranged)
     deleted = sum(lake.vacuum(table.name) for table in lake.tables)
     return Tidied(len(arranged), merged, indexed, deleted)
