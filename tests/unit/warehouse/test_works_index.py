@@ -129,11 +129,12 @@ def test_a_round_of_upkeep_takes_up_what_settled_and_then_opens_no_file(
     engine.refresh()
     asked: list[str] = []
     ask = Engine.rows
-    monkeypatch.setattr(
-        Engine,
-        "rows",
-        lambda self, sql, params=None: (asked.append(sql), ask(self, sql, params))[1],
-    )
+
+    def listen(self: Engine, sql: str, params: Any = None) -> list[dict[str, object]]:
+        asked.append(sql)
+        return ask(self, sql, params)
+
+    monkeypatch.setattr(Engine, "rows", listen)
     assert set(read_listed(engine, ["1", "3"])) == {"1", "3"}
     [sql] = asked
     assert sql.count(".parquet") == 1, "what came later alone"
