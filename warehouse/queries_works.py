@@ -72,13 +72,13 @@ def read_listed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Listed]:
     """
     indexed = _indexed(engine, aweme_ids)
     if indexed is not None:
-        return _listed(engine, *_told(engine, indexed, aweme_ids))
+        return _listed(engine, _told(engine, indexed, aweme_ids), indexed.bound)
     return _listed(engine, _best(engine, aweme_ids), engine.whole_before(WORKS))
 
 
 def read_ordering(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) -> Ordering:
     """What was known of works at a moment; with their records as best known now if they are few."""
-    indexed = _indexed(engine, aweme_ids, until=until)
+    indexed = _indexed(engine, aweme_ids, until=until, whole=len(aweme_ids) <= FEW)
     if indexed is not None:
         return _ordering_told(engine, indexed, aweme_ids, until)
     if len(aweme_ids) <= READ_WHOLE:
@@ -89,18 +89,18 @@ def read_ordering(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) 
 
 
 def _indexed(
-    engine: Engine, aweme_ids: Sequence[str], *, until: datetime | None = None
+    engine: Engine, aweme_ids: Sequence[str], *, until: datetime | None = None, whole: bool = True
 ) -> Indexed | None:
     """What the index tells of works, as best known now; a past moment is read from the table."""
-    return None if engine.as_of is not None else engine.works_index.read(aweme_ids, until=until)
+    if engine.as_of is not None:
+        return None
+    return engine.works_index.read(aweme_ids, until=until, whole=whole)
 
 
-def _told(
-    engine: Engine, indexed: Indexed, aweme_ids: Sequence[str]
-) -> tuple[list[Row], datetime | None]:
-    """The rows of `_best` by the index, and until when it knows of everything."""
+def _told(engine: Engine, indexed: Indexed, aweme_ids: Sequence[str]) -> list[Row]:
+    """The rows of `_best` by the index."""
     young = _having_young(engine, indexed, aweme_ids)
-    rows = [
+    return [
         {
             "aweme_id": aweme_id,
             "best": work.best if work else None,
@@ -110,7 +110,6 @@ def _told(
         for aweme_id in dict.fromkeys(aweme_ids)
         if (work := indexed.works.get(aweme_id)) or aweme_id in young
     ]
-    return rows, indexed.bound
 
 
 def _ordering_told(
@@ -119,7 +118,7 @@ def _ordering_told(
     """The same by the index. The table is asked for works with younger observations, and for those
     whose publication was told anew after the moment.
     """
-    rows, bound = _told(engine, indexed, aweme_ids)
+    rows = _told(engine, indexed, aweme_ids)
     known = {
         row["aweme_id"]: Known(indexed.likes[row["aweme_id"]], work.created)
         for row in rows
@@ -128,7 +127,7 @@ def _ordering_told(
         and (until < indexed.bound or not row["has_young"])
     }
     others = [row["aweme_id"] for row in rows if row["aweme_id"] not in known]
-    listed = _listed(engine, rows, bound) if len(rows) <= FEW else {}
+    listed = _listed(engine, rows, indexed.bound) if len(aweme_ids) <= FEW else {}
     return Ordering(known | _read_known(engine, others, until=until), listed)
 
 

@@ -34,7 +34,7 @@ _ADDING = frozenset(
     {"OPTIMIZE", "SET TBLPROPERTIES", "ADD COLUMN", "VACUUM START", "VACUUM END"}
 )  # and appends; whatever else a commit does may take away a row that the index still shows
 _WORKS = """
-    select aweme_id, first_at, created, created_since, document from works
+    select aweme_id, first_at, created, created_since, case when ? then document end from works
     where aweme_id in (select value from json_each(?))
 """
 _LIKES = """
@@ -60,11 +60,12 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class IndexedWork:
-    """`best`: its best observation as a row of the table, without `LEFT_OUT`; `first_at`: of its
-    first one; `created`: the latest publication told, since `created_since`.
+    """`best`: its best observation, where it was asked for, as a row of the table but for
+    `LEFT_OUT`; `first_at`: of its first one; `created`: the latest publication that was told, and
+    since when.
     """
 
-    best: Row
+    best: Row | None
     first_at: datetime
     created: int | None
     created_since: datetime | None
@@ -104,12 +105,21 @@ class WorksIndex:
         """Its file; it is there or not."""
         return Path(self.lake.url, FILE)
 
-    def read(self, aweme_ids: Sequence[str], *, until: datetime | None = None) -> Indexed | None:
-        """Works by their ids; None where there is no index, or none of what the table now holds."""
+    def read(
+        self, aweme_ids: Sequence[str], *, until: datetime | None = None, whole: bool = True
+    ) -> Indexed | None:
+        """Works by their ids; None where there is no index, or none of what the table now holds.
+
+        Args:
+            aweme_ids: Whichever; unknown ones are absent from the answer.
+            until: Tell also how many likes were known of each at this moment.
+            whole: Tell the best observations; of thousands of works that would be most of the time.
+        """
         wanted = orjson.dumps(aweme_ids).decode()
 
         def found(database: sqlite3.Connection, about: About) -> Indexed:
-            works = {row[0]: _work(*row[1:]) for row in database.execute(_WORKS, (wanted,))}
+            rows = database.execute(_WORKS, (whole, wanted))
+            works = {row[0]: _work(*row[1:]) for row in rows}
             asked = () if until is None else database.execute(_LIKES, (to_micros(until), wanted))
             files = frozenset(name for (name,) in database.execute("select name from files"))
             return Indexed(about.bound, files, works, dict(asked))
@@ -177,14 +187,17 @@ def _about(database: sqlite3.Connection) -> About:
 
 
 def _work(
-    first_at: int, created: int | None, created_since: int | None, document: str
+    first_at: int, created: int | None, created_since: int | None, document: str | None
 ) -> IndexedWork:
-    values = orjson.loads(document)
+    since = None if created_since is None else to_moment(created_since)
+    best = None if document is None else _row(orjson.loads(document))
+    return IndexedWork(best, to_moment(first_at), created, since)
+
+
+def _row(values: list[Any]) -> Row:
     for place in _TIMES:
         values[place] = None if values[place] is None else to_moment(values[place])
-    best = dict(zip(_NAMES, values, strict=True))
-    since = None if created_since is None else to_moment(created_since)
-    return IndexedWork(best, to_moment(first_at), created, since)
+    return dict(zip(_NAMES, values, strict=True))
 
 
 def _last_taking(entries: Sequence[Mapping[str, Any]], log: _Log) -> int:

@@ -22,9 +22,11 @@ from warehouse.rows import video_row
 from warehouse.tables import BY_NAME
 from warehouse.tidying import tidy_lake
 from warehouse.works_index import FILE, WORKS
+from warehouse.written_rows import FEW
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 IDS = ["1", "2", "3", "4"]
+OTHERS = [f"other{number}" for number in range(FEW)]
 TABLES = tuple(BY_NAME[name] for name in ARRANGED_BY)
 COUNTS = st.none() | st.integers(0, 9)
 HOURS = st.integers(0, 40)
@@ -200,10 +202,11 @@ def _settle(lake: Lake, *, hours: int) -> int:
     return renew_index(lake)
 
 
-def _answers(engine: Engine, until: int) -> tuple[Any, Any]:
+def _answers(engine: Engine, until: int) -> tuple[Any, ...]:
     engine.refresh()
-    ordering = read_ordering(engine, IDS, until=BEGIN + timedelta(hours=until))
-    return read_listed(engine, IDS), (ordering.known, ordering.listed)
+    moment = BEGIN + timedelta(hours=until)
+    few, many = (read_ordering(engine, ids, until=moment) for ids in (IDS, [*IDS, *OTHERS]))
+    return read_listed(engine, IDS), few.known, few.listed, many.known, many.listed
 
 
 def _observe(lake: Lake, *seen: tuple[str, int | None, int | None, int | None, int]) -> None:
