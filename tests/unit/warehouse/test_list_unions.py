@@ -33,6 +33,7 @@ class Store:
         default_factory=lambda: {name: [] for name in TABLES}
     )
     is_stale: bool = True
+    as_of: datetime = LONG_AGO  # of a past moment: what is in the tables is all there is to read
 
     def rows(self, sql: str, params: dict[str, Any] | None = None) -> list[dict[str, Any]]:
         if self.is_stale:
