@@ -78,8 +78,6 @@ _ROWS = f"""
     from {WORKS}
     where committed_at < $before and ($since::timestamptz is null or committed_at >= $since)
 """  # noqa: S608  # names of the contract
-
-
 _NEWEST = """
     select parse_filename(filename) as name from read_parquet({files}, filename = true)
     group by filename having max(committed_at) < $bound

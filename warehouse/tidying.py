@@ -1,4 +1,4 @@
-"""What upkeep does about the files of a lake: written in order, merged, indexed, let go of.
+"""What upkeep does about the files of a lake: written in order, merged, let go of, indexed.
 
 Here: the order of it. Not here: each of them (`arranging`, `indexing`, `lake`), what else upkeep
 does (`pipelines.upkeep`).
@@ -18,12 +18,12 @@ TIDY_FILES = 8
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """How many tables, files, observations of works and files again it was about."""
+    """How many tables, files and observations of works it was about."""
 
     tables_arranged: int
     files_merged: int
-    works_indexed: int
     files_deleted: int
+    works_indexed: int
 
 
 def tidy_lake(lake: Lake, *, now: datetime | None = None) -> Tidied:
@@ -38,7 +38,7 @@ def tidy_lake(lake: Lake, *, now: datetime | None = None) -> Tidied:
     # Arranging first: what it writes anew need not be merged before, and it tells what is whole.
     arranged = arrange_lake(lake, now=now)
     merged = sum(map(lake.compact, lake.crowded(files=TIDY_FILES)))
-    # As often as the table itself: added to for long, its pages would lie scattered as well.
-    indexed = renew_index(lake, anew=WORKS in arranged)
     deleted = sum(lake.vacuum(table.name) for table in lake.tables)
-    return Tidied(len(arranged), merged, indexed, deleted)
+    # Anew as often as the table itself: added to for long, its pages would lie scattered as well.
+    indexed = renew_index(lake, anew=WORKS in arranged)
+    return Tidied(len(arranged), merged, deleted, indexed)
