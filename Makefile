@@ -46,9 +46,8 @@ demo: env ## scan a demo track of the stand-in platform and show the verified ra
 up: env ## start API, worker, Dagster UI and daemon together
 	@$(BIN)/sametrack up
 
-# In the order of their names the long files do not come last, where nothing would run beside them.
 test: env ## run the tests, three files at a time
-	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
 check: env fmt lint types arch test ## format, lint, types, architecture, tests
 

@@ -156,8 +156,9 @@ def test_a_running_request_ends_before_the_service_does(tmp_path: Path) -> None:
         line.settimeout(20)
         line.connect(("127.0.0.1", client.base_url.port))
         head = f"POST {JOBS} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:5])
-        client.get("/healthz")  # by then the first request is being read
+        head += f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+        line.sendall(head.encode() + body[:5])
+        assert line.recv(65_536).startswith(b"HTTP/1.1 100")  # it is being read
         process.send_signal(signal.SIGTERM)
         wait_until_closed(client)
         line.sendall(body[5:])
