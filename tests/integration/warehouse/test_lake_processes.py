@@ -1,6 +1,7 @@
 """Several processes write one lake, and some are killed in the middle of it."""
 
 import random
+import re
 import subprocess
 import sys
 import time
@@ -27,8 +28,9 @@ def start(program: Path, *arguments: str) -> "subprocess.Popen[str]":
 
 
 def acknowledged_in(output: str) -> list[str]:
-    lines = [line.split() for line in output.splitlines()]
-    return [line[1] for line in lines if line[0] == "acknowledged"]
+    """Names on whole lines: what a kill tore in the middle was not said."""
+    lines = output.splitlines(keepends=True)
+    return [line.split()[1] for line in lines if re.fullmatch(r"acknowledged \S+\n", line)]
 
 
 def first_acknowledged(writer: "subprocess.Popen[str]") -> list[str]:
