@@ -103,10 +103,10 @@ def renew_index(lake: Lake, *, anew: bool = False) -> int:
         if bound is None or (known is not None and known.bound >= bound):
             return 0
         draft = index.path.with_name(f"{FILE}.{uuid4().hex}")
-        if known is not None:
-            shutil.copyfile(index.path, draft)
         about = About(FORMAT, lake.identity(WORKS), version, bound)
         try:
+            if known is not None:
+                shutil.copyfile(index.path, draft)
             count = _fill(draft, engine, since=known.bound if known else None, about=about)
             with suppress(FileNotFoundError):  # dropped meanwhile: what it holds may be erased
                 draft.replace(index.path)

@@ -14,7 +14,7 @@ from pipelines.domain.records import Video
 from pipelines.domain.unions import Known
 from warehouse.engine import Engine, in_files
 from warehouse.rows import video_from_row
-from warehouse.works_index import WORKS, Indexed
+from warehouse.works_index import LEFT_OUT, WORKS, Indexed
 from warehouse.written_rows import FEW, only_written, with_values
 
 Row = dict[str, Any]
@@ -33,7 +33,7 @@ _BEST = f"""
         arg_max(work, {_RANK}) filter (not ({_IS_YOUNG})) as best,
         min(observed_at) filter (not ({_IS_YOUNG})) as first_at,
         bool_or({_IS_YOUNG}) as has_young{{more}}
-    from (select * exclude (capture_id, job_id, data_provider) from raw.videos) as work
+    from (select * exclude ({", ".join(sorted(LEFT_OUT))}) from raw.videos) as work
     where aweme_id in ({{ids}})
     group by aweme_id
 """  # noqa: S608  # words of this module

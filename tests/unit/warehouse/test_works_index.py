@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipelines.domain.errors import CapacityExhaustedError
 from pipelines.domain.records import Author, Hashtag, Music, Statistics, Video
 from warehouse.arranging import arrange_lake
 from warehouse.engine import Engine
@@ -176,6 +177,15 @@ def test_a_lake_put_back_to_an_older_version_is_not_told_of_what_came_later(lake
     again = open_lake(lake.url, world="sandbox", tables=TABLES)
     with closing(Engine(again)) as engine:
         assert engine.works_index.read(IDS) is None
+
+
+def test_a_disk_that_is_nearly_full_gets_none_and_keeps_the_old_one(lake: Lake) -> None:
+    _observe(lake, ("3", 4, 4, None, 12))
+    arrange_lake(lake, now=BEGIN + timedelta(hours=20))
+    full = open_lake(lake.url, world="sandbox", tables=TABLES, free=lambda _folder: 0)
+    with pytest.raises(CapacityExhaustedError):
+        renew_index(full)
+    assert [file.name for file in Path(lake.url).glob(f"{FILE}*")] == [FILE]
 
 
 def test_what_a_killed_process_left_goes_when_it_is_old(
