@@ -19,8 +19,14 @@ FIND_PYTHON = for p in python3.14 python3.13 python3.12 python3 "$$HOME"/.pyenv/
 # Processor times mean something only when numeric libraries do not spread over both cores.
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
+# Whole files go to one process each, in the order of tests/conftest.py; more processes than cores,
+# because many tests wait for others. The order inside is new on every run, and printed as a seed.
+PYTEST_ARGS = -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER))
+PYTEST = $(BIN)/python $(PYTEST_ARGS)
+MEASURED = $(BIN)/coverage run
+
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check fmt lint types arch docs fuzz fuzz-kills bench bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check soak fmt lint types arch docs fuzz fuzz-kills bench bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -46,10 +52,19 @@ demo: env ## scan a demo track of the stand-in platform and show the verified ra
 up: env ## start API, worker, Dagster UI and daemon together
 	@$(BIN)/sametrack up
 
-test: env ## run the tests, three files at a time
-	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
+test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
+	@$(PYTEST) -m quick
 
-check: env fmt lint types arch test ## format, lint, types, architecture, tests
+check: env fmt lint types arch ## all that CI runs: format, lint, types, architecture, all tests with coverage
+	@rm -rf .coverage_data && mkdir .coverage_data
+	@$(MEASURED) $(PYTEST_ARGS) -m quick
+	@$(MEASURED) $(PYTEST_ARGS) -m full
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
+
+soak: env ## by hand: one worker killed at 100 moments, a simulated week, the quick tests ten times (RUNS=)
+	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
+	@$(BIN)/python -m tests.bench.week
+	@for run in $$(seq $(or $(RUNS),10)); do $(PYTEST) -m quick -q || exit 1; done
 
 fmt: env ## format, or with CI=true only check the format
 	@$(BIN)/ruff format $(if $(CI),--check,) .
@@ -101,4 +116,4 @@ lock: $(UV) ## compile requirements.lock from pyproject.toml
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
-	@rm -rf .venv .venv-tools .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-tools .pytest_cache .ruff_cache .hypothesis .coverage_data

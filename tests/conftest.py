@@ -1,9 +1,12 @@
-"""Tests of the browser need a Chromium. Where there is none they are left out, and that is said.
+"""The tier of every test, and what holds for all of them.
 
-No test fails because a machine is slow: made-up examples have no time that they must keep.
+A test's folder says its tier: `quick` (`make test`) or `full` (`make check` runs both). Tests of
+the browser need a Chromium; where there is none they are left out, and the summary says so.
+No test fails because a machine is slow: generated examples have no deadline.
 """
 
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,9 +14,33 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("sametrack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sametrack")
 
+TESTS = Path(__file__).parent
+TIERS = {
+    "unit": "quick",
+    "contract": "quick",
+    "end_to_end": "quick",
+    "integration": "full",
+    "notebooks": "full",
+    "browser": "full",
+}
+LONG_FIRST = ("end_to_end", "integration/scan", "integration/cli", "browser", "integration")
+"""Long files start first, so that the processes that share the tests end at about the same time."""
+
 LEFT_OUT = pytest.StashKey[int]()
-LONG_FIRST = ("tests/integration/scan", "tests/integration/cli", "tests/integration")
-"""So the processes that share the tests end at about the same time."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the other tier unread when one is asked for: importing it takes seconds."""
+    asked = config.getoption("markexpr")
+    if asked not in TIERS.values() or not collection_path.is_relative_to(TESTS):
+        return None
+    folder = collection_path.relative_to(TESTS).parts[:1]
+    tier = next((TIERS.get(name) for name in folder), None) or asked
+    return True if tier != asked else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker(TIERS[item.path.relative_to(TESTS).parts[0]])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -27,8 +54,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _turn(item: pytest.Item) -> int:
-    where = item.path.as_posix()
-    return next((turn for turn, folder in enumerate(LONG_FIRST) if folder in where), 9)
+    place = item.path.relative_to(TESTS).as_posix()
+    turns = (turn for turn, folder in enumerate(LONG_FIRST) if place.startswith(f"{folder}/"))
+    return next(turns, len(LONG_FIRST))
 
 
 def pytest_terminal_summary(

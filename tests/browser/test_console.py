@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.visitor import View, Visitors
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 LOOKS: dict[str, dict[str, Any]] = {
     "english-light": {"locale": "en-GB", "color_scheme": "light"},
     "chinese-dark": {"locale": "zh-CN", "color_scheme": "dark"},

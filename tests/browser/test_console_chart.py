@@ -9,7 +9,7 @@ from api.schemas.examples import read_example
 from tests.browser.test_console_rules import HOSTILE, answer
 from tests.visitor import View, Visitors
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 PHONE = {"width": 390, "height": 844}
 ENTRY = "2026-03-13"
 

@@ -13,7 +13,7 @@ from pipelines.domain.parameters import SORT_ORDERS
 from tests.stage import Stage
 from tests.visitor import View, Visitors
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 FIRST_LOAD_BYTES = 120_000
 TOKEN = "sesam-42-sesam-42-sesam-42"
 JOB_ID = "0b1f4c7e-6f0a-4a53-9d3a-2f6f5a1c9e21"

@@ -13,7 +13,6 @@ import pytest
 
 from tests.stage import Stage, open_stage
 
-pytestmark = pytest.mark.slow
 TOKEN = "tok3n-of-the-tour-4711"
 COOKIE = "sessionid=c00kie-of-the-tour-0815"
 V3 = "/api/v1/vidplat/app/v3"

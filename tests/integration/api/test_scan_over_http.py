@@ -49,7 +49,6 @@ def ended(client: httpx2.Client, poll_url: str) -> dict[str, Any]:
     return wait_for(look)
 
 
-@pytest.mark.slow
 def test_a_scan_outlives_the_service_and_is_served_again_without_a_scan(stage: Stage) -> None:
     stage.start_platform(seed=5, size=0.1, latency_ms=LATENCY_MS)
     stage.start_worker()

@@ -8,7 +8,6 @@ from tests.bench.accuracy.hearing import Hearing
 from tests.bench.accuracy.making import make_clips
 from tests.bench.accuracy.tracks import Sources, list_few_tracks
 
-pytestmark = pytest.mark.slow
 RECALL_FLOOR = 0.95
 
 

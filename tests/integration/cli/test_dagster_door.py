@@ -16,7 +16,6 @@ from urllib.parse import urlencode
 import pytest
 from dagster import DagsterInstance, DagsterRun
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
 DELETE = f'mutation {{ deletePipelineRun(runId: "{RUN_ID}") {{ __typename }} }}'

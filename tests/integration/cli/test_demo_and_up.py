@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 type Start = Callable[..., subprocess.Popen[str]]
 CLI = ("-m", "api.cli.main")

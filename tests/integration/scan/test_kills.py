@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.fuzz.kills import hunt
 
 
-@pytest.mark.slow
 def test_no_kill_loses_an_observation_or_leaves_a_job_without_an_end(tmp_path: Path) -> None:
     assert sum(hunt(tmp_path, moments=6, seed=2).values()) == 6

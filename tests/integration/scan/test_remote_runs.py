@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 from dagster import DagsterRunStatus
 
 from api.cli.processes import Program, find_port, is_listening
@@ -36,7 +35,6 @@ def start_orchestrator(stage: Stage, folder: Path) -> None:
     stage.wait(lambda: is_listening(plan.dagster_port))
 
 
-@pytest.mark.slow
 def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
     stage: Stage, tmp_path: Path
 ) -> None:

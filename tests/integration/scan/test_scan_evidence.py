@@ -25,7 +25,6 @@ def seconds_of(encoded: bytes) -> float:
         return samples / stream.rate
 
 
-@pytest.mark.slow
 def test_a_scan_leaves_evidence_to_see_and_to_hear(stage: Stage, tmp_path: Path) -> None:
     stage.start_platform(seed=SEED, size=SIZE)
     stage.start_worker()

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from pipelines.domain.jobs import PRIORITY_PEOPLE, PRIORITY_SCHEDULES, Job
 from pipelines.domain.parameters import scan_parameters
 from tests.stage import Stage
@@ -24,7 +22,6 @@ def in_order_of_start(jobs: list[Job]) -> list[Job]:
     return sorted(jobs, key=lambda job: job.started_at or job.created_at)
 
 
-@pytest.mark.slow
 def test_ten_jobs_all_end_people_first_and_oldest_first(stage: Stage) -> None:
     stage.start_platform(seed=5, size=0.1)
     tracks: list[Any] = stage.world("/_world/tracks")["tracks"][:10]

@@ -21,7 +21,6 @@ def public_same(truth: dict[str, Any]) -> set[str]:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", FIXED_SEEDS)
 def test_a_scan_confirms_what_carries_the_recording_and_nothing_else(
     stage: Stage, seed: int

@@ -4,11 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from warehouse.control import open_control
 
-pytestmark = pytest.mark.slow
 PROCESSES = 10
 
 

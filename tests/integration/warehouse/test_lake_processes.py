@@ -8,12 +8,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from warehouse.engine import Engine
 from warehouse.lake import open_lake
 
-pytestmark = pytest.mark.slow
 ROWS_EACH = 25
 ROUNDS = 4
 
