@@ -20,16 +20,20 @@ RATE = 44_100
 PAIRS = (("song", "song"), ("song", "voiced"), ("song", "fast"), ("song", "cover"))
 
 
-def measure_golden() -> dict[str, Features]:
+def make_golden() -> dict[str, band.Samples]:
     """Nine seconds of each sound, never encoded, so that no encoder's version matters."""
-    song, cover = band.track(1, seconds=9.0), band.track(1, seconds=9.0, band=61)
-    sounds = {
+    song = band.track(1, seconds=9.0)
+    return {
         "song": song,
         "voiced": band.mix(song, band.speech(5, seconds=9.0), other_db=0),
         "fast": band.resampled(song, 1.1),
-        "cover": cover,
+        "cover": band.track(1, seconds=9.0, band=61),
     }
-    return {name: measure_features(samples, RATE) for name, samples in sounds.items()}
+
+
+def measure_golden() -> dict[str, Features]:
+    """The features of each sound, as this machine measures them."""
+    return {name: measure_features(samples, RATE) for name, samples in make_golden().items()}
 
 
 def to_sound(features: Features) -> Sound:
