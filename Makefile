@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check soak fmt lint types arch docs fuzz fuzz-kills bench bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check soak fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -90,6 +90,12 @@ fuzz: env ## 100,000 mutated answers through every parser, 100,000 requests, 10,
 
 fuzz-kills: env ## kill -9 of any one process at 100 random moments of scans (MOMENTS=)
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
+
+mutants: env ## change the product in one place at a time: the tests must notice 90 % (MODULE=, SAMPLE=, SEED=)
+	@$(ONE_THREAD) $(BIN)/python -m tests.mutants --seed $(SEED) $(if $(MODULE),--module $(MODULE)) $(if $(SAMPLE),--sample $(SAMPLE))
+
+mutants-sample: env ## the same for a fixed sample of 100
+	@$(MAKE) --no-print-directory mutants SAMPLE=100
 
 bench: env ## the figures of the hot paths, as a table
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench

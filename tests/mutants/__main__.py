@@ -1,0 +1,141 @@
+"""`make mutants`: change the product in one place at a time; the tests must notice.
+
+Each module of `modules.MODULES` must have 90 % of its mutants killed; of a sample, all of them
+together. The mutants that survive are shown with what they changed.
+"""
+
+import argparse
+import os
+import random
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.mutants.modules import MODULES
+from tests.mutants.mutants import Mutant, equivalent_ones, mutants_of
+from tests.mutants.running import Ending, Runner
+
+MUST_BE_KILLED = 0.9
+console = Console(width=120, highlight=False)
+
+
+@dataclass
+class Tally:
+    """What became of the mutants of one module."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    survivors: list[Mutant] = field(default_factory=list)
+    spent_s: float = 0.0
+
+    @property
+    def killed(self) -> int:
+        """A mutant that never ends is noticed, too."""
+        return self.outcomes["killed"] + self.outcomes["timeout"]
+
+    @property
+    def share(self) -> float:
+        """Killed ones among all."""
+        return self.killed / max(self.outcomes.total(), 1)
+
+
+def main() -> int:
+    options = _options()
+    began = time.monotonic()
+    chosen = _chosen(options)
+    console.print(f"{sum(map(len, chosen.values()))} mutants in {len(chosen)} modules")
+    runner = Runner(children=options.children)
+    try:
+        tallies = {path: _tried(runner, path, mutants) for path, mutants in chosen.items()}
+    finally:
+        runner.close()
+    _summary(tallies, time.monotonic() - began)
+    return 1 if _fails(tallies, is_sample=options.sample is not None) else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--module", action="append", help="part of a path; all that fit")
+    parser.add_argument("--sample", type=int, help="so many mutants of all, drawn")
+    parser.add_argument("--seed", type=int, default=1, help="draws the sample")
+    parser.add_argument("--children", type=int, default=min(2, os.cpu_count() or 1))
+    return parser.parse_args()
+
+
+def _chosen(options: argparse.Namespace) -> dict[str, list[Mutant]]:
+    wanted = options.module or [""]
+    paths = [path for path in MODULES if any(part in path for part in wanted)]
+    mutants = [mutant for path in paths for mutant in mutants_of(path)]
+    if options.sample is not None:
+        mutants = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
+    equivalent = [entry for entry in equivalent_ones() if entry.path in paths]
+    left_out = {mutant for mutant in mutants if any(entry.is_of(mutant) for entry in equivalent)}
+    if options.sample is None and len(left_out) < len(equivalent):
+        sys.exit("equivalent.toml has an entry that fits no mutant")
+    kept = [mutant for mutant in mutants if mutant not in left_out]
+    return {path: ours for path in paths if (ours := [m for m in kept if m.path == path])}
+
+
+def _tried(runner: Runner, path: str, mutants: list[Mutant]) -> Tally:
+    original = runner.original(path)
+    if original.outcome != "survived":
+        console.print(original.said)
+        sys.exit(f"{path}: its tests fail without any mutant")
+    tally = Tally()
+    for ending in runner.endings(mutants, cpu_s=10 + 5 * original.spent_s):
+        _count(tally, ending)
+    killed = f"{tally.killed} of {len(mutants)} killed"
+    console.print(f"{path}: {killed} ({tally.share:.0%}), {tally.spent_s:.0f} s of a processor")
+    for mutant in tally.survivors:
+        console.print(str(mutant), markup=False)
+    return tally
+
+
+def _count(tally: Tally, ending: Ending) -> None:
+    assert ending.mutant is not None
+    tally.outcomes[ending.outcome] += 1
+    tally.spent_s += ending.spent_s
+    if ending.outcome == "survived":
+        tally.survivors.append(ending.mutant)
+    if ending.outcome == "broken":
+        console.print(f"{ending.mutant}\n{ending.said}", markup=False)
+
+
+def _summary(tallies: dict[str, Tally], took_s: float) -> None:
+    table = Table("module", "mutants", "killed", "timeout", "survived", "broken", "share", "CPU s")
+    for path, tally in tallies.items():
+        table.add_row(path, *_row(tally))
+    together = _together(tallies)
+    table.add_row("together", *_row(together), style="bold")
+    console.print(table)
+    console.print(f"{took_s:.0f} s, of a processor {together.spent_s:.0f} s")
+
+
+def _row(tally: Tally) -> list[str]:
+    counts = [tally.outcomes[name] for name in ("killed", "timeout", "survived", "broken")]
+    return [
+        *map(str, [tally.outcomes.total(), *counts]),
+        f"{tally.share:.0%}",
+        f"{tally.spent_s:.0f}",
+    ]
+
+
+def _together(tallies: dict[str, Tally]) -> Tally:
+    together = Tally()
+    for tally in tallies.values():
+        together.outcomes += tally.outcomes
+        together.spent_s += tally.spent_s
+    return together
+
+
+def _fails(tallies: dict[str, Tally], *, is_sample: bool) -> bool:
+    """A sample has too few mutants of one module to judge it alone."""
+    judged = [_together(tallies)] if is_sample else list(tallies.values())
+    return any(tally.share < MUST_BE_KILLED or tally.outcomes["broken"] for tally in judged)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
