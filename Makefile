@@ -97,8 +97,8 @@ mutants: env ## change the product in one place at a time: the tests must notice
 mutants-sample: env ## the same for a fixed sample of 100
 	@$(MAKE) --no-print-directory mutants SAMPLE=100
 
-bench: env ## the figures of the hot paths, as a table
-	@$(ONE_THREAD) $(BIN)/python -m tests.bench
+bench: env ## the figures of the hot paths, each as it is measured (ROW=reads,chart; ROW=list names them)
+	@$(ONE_THREAD) $(BIN)/python -m tests.bench --row '$(ROW)'
 
 bench-truth: env ## ten drawn worlds: precision and recall against their truth
 	@$(BIN)/python -m tests.bench.truth

@@ -3,7 +3,7 @@
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,13 +14,15 @@ from pipelines.audio.measurement import measure_features
 from pipelines.audio.sounds import Sound, library_version
 from pipelines.audio.verify import compare_pair, warm_up
 from pipelines.domain.evidence import Limits
+from tests.bench.running import Told, Workspace
 from tests.data.audio import synthesis
 
 CLIPS = 6
 
 
-def measure_audio() -> list[tuple[str, str, str]]:
+def measure_audio(space: Workspace) -> Iterator[Told]:
     """Decode, features, and a pair at normal speed, with cached features."""
+    yield f"compiling, and making {CLIPS} clips"
     warm_up()
     limits = DecodeLimits()
     with tempfile.TemporaryDirectory() as folder:
@@ -29,21 +31,19 @@ def measure_audio() -> list[tuple[str, str, str]]:
             synthesis.write_sound(file, synthesis.track(seed))
         decodes = [_cpu_ms(lambda file=file: decode_sound(file, limits)) for file in files * 2]  # type: ignore[misc]  # bound at once
         decoded = [decode_sound(file, limits) for file in files]
+    yield "decode a 21 s AAC clip, CPU median", _ms(decodes), "17 ms is AAC alone"
     measures = [
         _cpu_ms(lambda one=one: measure_features(one.samples, one.rate))  # type: ignore[misc]  # bound at once
         for one in decoded * 2
     ]
+    yield "its features, CPU median", _ms(measures), ""
+    yield "decode and features together", _ms(decodes, measures), "70 ms"
     sounds = [_sound(measure_features(one.samples, one.rate)) for one in decoded]
     both = [(a, b) for a in sounds for b in sounds] * 2  # the first round fills what is kept
     pairs = [_cpu_ms(partial(compare_pair, a, b, limits=Limits(), search=False)) for a, b in both]
+    yield "compare a cached pair as heard, CPU median", _ms(pairs), "1.5 ms"
     searched = [_cpu_ms(partial(compare_pair, a, b, limits=Limits())) for a, b in both]
-    return [
-        ("decode a 21 s AAC clip, CPU median", _ms(decodes), "17 ms is AAC alone"),
-        ("its features, CPU median", _ms(measures), ""),
-        ("decode and features together", _ms(decodes, measures), "70 ms"),
-        ("compare a cached pair as heard, CPU median", _ms(pairs), "1.5 ms"),
-        ("the same with the search for variants, CPU median", _ms(searched), "15 ms"),
-    ]
+    yield "the same with the search for variants, CPU median", _ms(searched), "15 ms"
 
 
 def _sound(features: Features) -> Sound:

@@ -24,7 +24,6 @@ import psutil
 import uvicorn
 import uvloop
 from fastapi import FastAPI, Request
-from rich.console import Console
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
@@ -38,10 +37,9 @@ from api.layers import wrap
 from api.metrics import Metrics
 from api.settings import ApiSettings
 from pipelines.logs import logging_later
+from tests.bench.running import Figure, Told, Workspace, run_alone
 from tests.documents import result
 from tests.stage import wait_for
-
-type Figure = tuple[str, str, str]
 
 PATH = "/api/v1/vidplat/app/v3/fetch_music_video_list?music_id=12345&count=20"
 TOKEN = "of-the-bench"  # of nothing else
@@ -57,21 +55,26 @@ class Rate:
     by_processor: float
 
 
-def measure_cached_reads(*, seconds: float = 2.0, rounds: int = 5) -> list[Figure]:
+def measure_cached_reads(
+    space: Workspace, *, seconds: float = 1.5, rounds: int = 5
+) -> Iterator[Told]:
     """The whole service beside a bare route, in turns."""
+    yield f"starting both, then {rounds} rounds of {seconds} s each"
     with _serving("bare") as bare, _serving("whole") as whole:
         size = _warm(whole)
         _warm(bare)
         pairs = [(_load(bare, seconds), _load(whole, seconds)) for _ in range(rounds)]
+    yield from _figures(size, pairs)
+
+
+def _figures(size: int, pairs: list[tuple[Rate, Rate]]) -> Iterator[Figure]:
     best = max(b.by_processor for b, _ in pairs), max(w.by_processor for _, w in pairs)
     ratios = [whole.by_processor / bare.by_processor for bare, whole in pairs]
     clocks = [whole.by_clock / bare.by_clock for bare, whole in pairs]
-    return [
-        (f"a bare route serving {size / 1000:.0f} kB", f"{best[0]:,.0f} / CPU s", ""),
-        ("the whole service, from memory", f"{best[1]:,.0f} / CPU s", ""),
-        ("  of the bare route, by processor", f"{statistics.median(ratios):.2f}", "0.5, reach 0.7"),
-        ("  of the bare route, by the clock", f"{statistics.median(clocks):.2f}", ""),
-    ]
+    yield f"a bare route serving {size / 1000:.0f} kB", f"{best[0]:,.0f} / CPU s", ""
+    yield "the whole service, from memory", f"{best[1]:,.0f} / CPU s", ""
+    yield "  of the bare route, by processor", f"{statistics.median(ratios):.2f}", "0.5, reach 0.7"
+    yield "  of the bare route, by the clock", f"{statistics.median(clocks):.2f}", ""
 
 
 @dataclass(frozen=True)
@@ -224,9 +227,10 @@ def main() -> None:
         _serve(options.serve, options.port)
         return
     os.sched_setaffinity(0, {CLIENT_CORE})
-    console = Console(width=130)
-    for figure in measure_cached_reads(seconds=options.seconds, rounds=options.rounds):
-        console.print(*figure, sep="   ")
+    run_alone(
+        "cached",
+        lambda space: measure_cached_reads(space, seconds=options.seconds, rounds=options.rounds),
+    )
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx2
 
 from api.cli.processes import sametrack
 from pipelines.domain.chart_history import FIRST_DAY
+from tests.bench.running import Told, Workspace
 from tests.stage import Stage, open_stage
 
 HISTORY = "/api/v1/music/chartsrc/top500/history"
@@ -25,37 +25,29 @@ ASKED = 40
 LAST_DAY = date(2025, 12, 31)
 MOVED_DAYS = 90  # the world stands three months before the end of five years
 
-type Figure = tuple[str, str, str]
 
-
-def measure_chart_history(root: Path, cache: Path) -> list[Figure]:
+def measure_chart_history(space: Workspace) -> Iterator[Told]:
     """Back-fill five years twice, judge its songs, then ask for years of it."""
-    root.mkdir(parents=True)
-    with open_stage(root, cache) as stage:
+    with open_stage(space.folder / "chart", space.sounds) as stage:
         stage.start_platform(seed=7, size=0.3)
         clock = f"http://127.0.0.1:{stage.port}/_world/clock"
         httpx2.post(clock, json={"advance_s": MOVED_DAYS * 86_400}, timeout=300).raise_for_status()
         api = stage.start_api()
         days = ("--from", str(FIRST_DAY), "--to", str(LAST_DAY))
+        yield "back-filling five years"
         filled, spent = _run(stage, "backfill", *days)
-        again, spent_again = _run(stage, "backfill", *days)
-        judged, spent_judging = _run(stage, "judge")
+        yield "back-fill of five years of the chart", _filled(filled, f"{spent:.0f} s"), ""
+        yield "  gaps told", f"{len(filled['gaps'])} of {filled['gap_day_count']} days", ""
+        again, spent = _run(stage, "backfill", *days)
+        yield "  the same again", _filled(again, f"{spent:.1f} s"), "0 requests"
+        judged, spent = _run(stage, "judge")
+        yield "  judging its songs", f"{spent:.1f} s, {judged['song_count']} songs", ""
         times = list(_years(api, FIRST_DAY))
-    return [
-        (
-            "back-fill of five years of the chart",
-            f"{spent:.0f} s, {filled['new_count']} issues, {filled['requests_used']} requests",
-            "",
-        ),
-        ("  gaps told", f"{len(filled['gaps'])} of {filled['gap_day_count']} days", ""),
-        (
-            "  the same again",
-            f"{spent_again:.1f} s, {again['new_count']} issues, {again['requests_used']} requests",
-            "0 requests",
-        ),
-        ("  judging its songs", f"{spent_judging:.1f} s, {judged['song_count']} songs", ""),
-        ("  a year of it, not asked before, median / p95", _spread(times), "100 ms"),
-    ]
+        yield "  a year of it, not asked before, median / p95", _spread(times), "100 ms"
+
+
+def _filled(told: dict[str, Any], spent: str) -> str:
+    return f"{spent}, {told['new_count']} issues, {told['requests_used']} requests"
 
 
 def _years(api: httpx2.Client, first: date) -> Iterator[float]:

@@ -1,26 +1,24 @@
 """Large work: ranking a hundred thousand confirmed works, a scan of two thousand candidates.
 
 Memory is PSS, so that pages which processes share are counted once. `python -m tests.bench.large`
-runs this part alone.
+runs
+this part alone.
 """
 
 import random
-import tempfile
 import threading
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import httpx2
 import psutil
-from rich.console import Console
 
 from pipelines.domain.parameters import ScanParameters
 from pipelines.domain.results import view_result
+from tests.bench.running import Figure, Told, Workspace, run_alone
 from tests.documents import result, work
 from tests.stage import Stage, open_stage, wait_for
-
-type Figure = tuple[str, str, str]
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 WORKS = 100_000
@@ -29,43 +27,43 @@ SEED = 7
 LOOK_EVERY_S = 0.5
 
 
-def measure_ranking() -> list[Figure]:
+def measure_ranking(space: Workspace) -> Iterator[Figure]:
     """The view of a result with a hundred thousand confirmed works, in processor time."""
     draw = random.Random(SEED)
     pattern = work(1)
     ranked = [_work(pattern, draw) for _ in range(WORKS)]
     document = result(1) | {"ranked": ranked, "confirmed_count": WORKS}
-    figures: list[Figure] = []
     for order in ("hot_score", "latest"):
         began = time.process_time()
         view_result(document, ScanParameters(sort_by=order, count=500))
         spent = time.process_time() - began
-        figures.append((f"ranking of {WORKS:,} works by {order}", f"{spent * 1000:.0f} ms", "300"))
-    return figures
+        yield f"ranking of {WORKS:,} works by {order}", f"{spent * 1000:.0f} ms", "300 ms"
 
 
-def measure_large_scans(root: Path, cache: Path) -> list[Figure]:
+def measure_large_scans(space: Workspace) -> Iterator[Told]:
     """Scans of 200 and of 2,000 candidates: time, and the memory of API, worker and pool."""
-    root.mkdir(parents=True)
-    with open_stage(root, cache) as stage:
+    with open_stage(space.folder / "large scans", space.sounds) as stage:
         stage.start_platform(seed=SEED, size=SIZE, tracks=TRACKS)
         stage.start_worker(WORKER_RUNS="1")
         api = stage.start_api()
         track = stage.world("/_world/tracks")["tracks"][0]["music_id"]
+        yield "rendering the sounds of 2,000 candidates"
         _scan(api, track, 2000)  # renders the sounds, so that both are measured alike
-        figures = [_figure(stage, api, track, limit) for limit in (200, 2000)]
-    small, large = (seconds for _, seconds, _ in figures)
-    per = [(seconds / pool) for pool, seconds, _ in figures]
-    return [
-        (f"scan of {pool:,} candidates", f"{seconds:.1f} s", "") for pool, seconds, _ in figures
-    ] + [
-        ("  seconds per candidate, large over small", f"{per[1] / per[0]:.2f}", "1.0"),
-        ("  API, worker and pool, PSS at most", f"{figures[1][2]:,.0f} MB", "1,500 MB"),
-        ("  time, large over small", f"{large / small:.1f}", ""),
-    ]
+        scans = []
+        for limit in (200, 2000):
+            scans.append(_watched_scan(stage, api, track, limit))
+            pool, seconds, _ = scans[-1]
+            yield f"scan of {pool:,} candidates", f"{seconds:.1f} s", ""
+    small, large = (seconds for _, seconds, _ in scans)
+    per = [(seconds / pool) for pool, seconds, _ in scans]
+    yield "  seconds per candidate, large over small", f"{per[1] / per[0]:.2f}", "1.0"
+    yield "  API, worker and pool, PSS at most", f"{scans[1][2]:,.0f} MB", "1,500 MB"
+    yield "  time, large over small", f"{large / small:.1f}", ""
 
 
-def _figure(stage: Stage, api: httpx2.Client, track: str, limit: int) -> tuple[int, float, float]:
+def _watched_scan(
+    stage: Stage, api: httpx2.Client, track: str, limit: int
+) -> tuple[int, float, float]:
     watch = _Memory(stage)
     began = time.monotonic()
     with watch:
@@ -129,14 +127,10 @@ def _work(pattern: dict[str, Any], draw: random.Random) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def main() -> None:
-    console = Console(width=130)
-    for figure in measure_ranking():
-        console.print(*figure, sep="   ")
-    with tempfile.TemporaryDirectory() as folder:
-        for figure in measure_large_scans(Path(folder) / "stage", Path(folder) / "sounds"):
-            console.print(*figure, sep="   ")
+def _both(space: Workspace) -> Iterator[Told]:
+    yield from measure_ranking(space)
+    yield from measure_large_scans(space)
 
 
 if __name__ == "__main__":
-    main()
+    run_alone("large", _both)

@@ -1,18 +1,20 @@
-"""What upkeep does for look-ups: a lake of five million observations, and a week of small commits.
+"""What upkeep does for look-ups: a large lake of observations, and a week of small commits.
 
-`python -m tests.bench.maintenance [--observations N] [--lake FOLDER]` runs this part alone; FOLDER
-is copied, never changed. Three lakes of the same rows are asked in turn, so that a busy machine
-slows all of them alike: one that was left to the worker for a week, one that was maintained as the
-schedule does, one that was written anew from the first row to the last.
+`python -m tests.bench.maintenance [--observations N] [--commits N] [--far] [--lake FOLDER]` runs
+this part alone, with five million observations and forty commits a day to each table; `make bench`
+takes the lake of its reads, and fewer commits. A FOLDER that is there already is copied, never
+changed; `--far` says that the works of its lists lie far apart, as `reads` writes them. Three lakes
+of the same rows are asked in turn, so that a busy machine slows all of them alike: one that was
+left to the worker for a week, one that was maintained as the schedule does, one that was written
+anew from the first row to the last.
 """
 
 import argparse
 import random
 import shutil
 import statistics
-import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,9 +23,20 @@ from typing import Any
 
 import duckdb
 from deltalake import DeltaTable
-from rich.console import Console
 
-from tests.bench.large_lake import _ROWS, NEAR, SPAN, TABLES, LargeLake, _append, write_large_lake
+from tests.bench.large_lake import (
+    _ROWS,
+    FAR,
+    NEAR,
+    SMALLER,
+    SPAN,
+    TABLES,
+    WORLD,
+    LargeLake,
+    _append,
+    keep_large_lake,
+)
+from tests.bench.running import Figure, Told, Workspace, run_alone
 from warehouse.arranging import ARRANGED_ROWS
 from warehouse.engine import Engine
 from warehouse.indexing import renew_index
@@ -32,16 +45,15 @@ from warehouse.queries_lists import read_union_page
 from warehouse.queries_works import read_listed
 from warehouse.tidying import Tidied, tidy_lake
 
-type Figure = tuple[str, str, str]
-
 OBSERVATIONS = 5_000_000
 DAYS = 7
 COMMITS_A_DAY = 40
+FEWER_COMMITS_A_DAY = 15
+"""Merges at sixty files leave as many of 105 commits as of 280, which is what slows a look-up."""
 LOOKUPS = 60
 WARM_UP = 5
 SEED = 7
 AIM = 1.5
-WORLD = "sandbox"
 _STALE = "left to the worker's own compaction"
 _KEPT = "after the round of upkeep"
 _FRESH = "written anew as a whole"
@@ -56,35 +68,42 @@ class Times:
 
 
 def measure_maintenance(
-    root: Path, *, observations: int = OBSERVATIONS, given: Path | None = None
-) -> list[Figure]:
+    space: Workspace,
+    *,
+    observations: int = SMALLER,
+    commits_a_day: int = FEWER_COMMITS_A_DAY,
+    is_far: bool = True,
+) -> Iterator[Told]:
     """A look-up: a page of 20 works of a music id, with the newest counts of each."""
-    size = LargeLake(observations, stride=NEAR)
-    stale = _lake(root / "stale", size, given)
-    commits = _one_week(stale, size)
+    root = space.folder / "maintenance"
+    size = LargeLake(observations, stride=FAR if is_far else NEAR)
+    home = yield from keep_large_lake(space.lake, size)
+    stale = _own_copy(Path(home.lake_url), root / "stale")
+    jobs = DAYS * commits_a_day
+    yield f"{jobs * len(TABLES):,} small commits"
+    _one_week(stale, size, jobs)
+    what = f"{DAYS} days of captures on {observations:,} observations"
+    yield what, f"{jobs * len(TABLES):,} commits", ""
     kept = _copied(stale, root / "kept")
     began = time.monotonic()
     tidied = _tidy(kept)
     spent = time.monotonic() - began
+    yield "round of upkeep", f"{spent:.0f} s, {tidied.tables_arranged} tables arranged", ""
+    yield "writing a copy anew"
     fresh = _copied(stale, root / "fresh")
     _write_anew(fresh)
     lakes = {_STALE: stale, _KEPT: kept, _FRESH: fresh}
+    yield f"{LOOKUPS} look-ups in each of three lakes"
     found = _ask_in_turn(lakes, size)
-    return [
-        (f"{DAYS} days of captures on {observations:,} observations", f"{commits} commits", ""),
-        ("round of upkeep", f"{spent:.0f} s, {tidied.tables_arranged} tables arranged", ""),
-        *(_figure(name, lakes[name], found[name], found[_FRESH]) for name in lakes),
-    ]
+    for name, lake in lakes.items():
+        yield _figure(name, lake, found[name], found[_FRESH])
 
 
-def _lake(root: Path, size: LargeLake, given: Path | None) -> Lake:
-    """Freshly written, or a copy of what is given without the files that no version names."""
+def _own_copy(given: Path, root: Path) -> Lake:
+    """A copy without the files that no version names."""
     url = root / "lake"
-    if given is not None:
-        shutil.copytree(given / WORLD / "lake", url)
+    shutil.copytree(given, url)
     lake = open_lake(str(url), world=WORLD)
-    if given is None:
-        write_large_lake(lake, size)
     for name in TABLES:
         lake.forget(name)
     renew_index(lake)  # of what was forgotten it cannot tell that nothing was taken away
@@ -96,11 +115,10 @@ def _copied(lake: Lake, root: Path) -> Lake:
     return open_lake(str(root / "lake"), world=WORLD)
 
 
-def _one_week(lake: Lake, size: LargeLake) -> int:
+def _one_week(lake: Lake, size: LargeLake, jobs: int) -> None:
     """The same number of observations a day as before, in commits as jobs make them; after each
     job its worker merges what is crowded.
     """
-    jobs = DAYS * COMMITS_A_DAY
     pages = round(size.pages * DAYS / SPAN.days / jobs)
     details = round(size.details * DAYS / SPAN.days / jobs)
     with duckdb.connect() as connection:
@@ -123,7 +141,6 @@ def _one_week(lake: Lake, size: LargeLake) -> int:
                 _append(connection, lake, name, params, _ROWS[name])
             for name in lake.crowded():
                 lake.compact(name)
-    return jobs * len(TABLES)
 
 
 def _newest(lake: Lake) -> Any:
@@ -186,15 +203,20 @@ def _spread(milliseconds: Sequence[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--observations", type=int, default=OBSERVATIONS)
+    parser.add_argument("--commits", type=int, default=COMMITS_A_DAY, help="a day, to each table")
+    parser.add_argument("--far", action="store_true", help="works of a list lie far apart")
     parser.add_argument("--lake", default="", help="a data home to copy the lake from")
     options = parser.parse_args()
-    console = Console(width=130)
-    given = Path(options.lake) if options.lake else None
-    with tempfile.TemporaryDirectory() as folder:
-        for figure in measure_maintenance(
-            Path(folder), observations=options.observations, given=given
-        ):
-            console.print(*figure, sep="   ")
+    run_alone(
+        "maintenance",
+        lambda space: measure_maintenance(
+            space,
+            observations=options.observations,
+            commits_a_day=options.commits,
+            is_far=options.far,
+        ),
+        lake=options.lake,
+    )
 
 
 if __name__ == "__main__":

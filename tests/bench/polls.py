@@ -8,18 +8,14 @@ import argparse
 import asyncio
 import gc
 import statistics
-import tempfile
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import httpx2
-from rich.console import Console
 
 from pipelines.domain.jobs import Job
+from tests.bench.running import Told, Workspace, run_alone
 from tests.stage import Stage, open_stage, wait_for
-
-type Figure = tuple[str, str, str]
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 SEED, SIZE = 7, 0.3
@@ -27,10 +23,9 @@ SLOW_MS = 300
 LINES = 20
 
 
-def measure_polls(root: Path, cache: Path, *, rate: int = 200, seconds: float = 15) -> list[Figure]:
+def measure_polls(space: Workspace, *, rate: int = 200, seconds: float = 15) -> Iterator[Told]:
     """Poll latency while two scans run, then how long a cancel takes."""
-    root.mkdir(parents=True, exist_ok=True)
-    with open_stage(root, cache) as stage:
+    with open_stage(space.folder / "polls", space.sounds) as stage:
         stage.settings = {
             "WORKER_LOST_AFTER_S": "60",
             "HEARTBEAT_S": "2",
@@ -40,19 +35,19 @@ def measure_polls(root: Path, cache: Path, *, rate: int = 200, seconds: float = 
         stage.start_worker(WORKER_RUNS="2")
         api = stage.start_api()
         tracks = [track["music_id"] for track in stage.world("/_world/tracks")["tracks"]]
+        yield "rendering the sounds of three tracks"
         for music_id in tracks[:3]:  # renders the sounds: the platform is not what is measured
             stage.ended(stage.ask(music_id, music_id=music_id))
         ids = [stage.ask(music_id, music_id=music_id, refresh=True) for music_id in tracks[:2]]
         for job_id in ids:
             _wait(stage, job_id, lambda job: job.progress.detail_checked_count > 0)
+        yield f"polling for {seconds:g} s"
         times = asyncio.run(_poll(api.base_url.port or 80, ids, rate=rate, seconds=seconds))
+        yield f"poll at {rate}/s while two scans run, median / p99", _spread(times), "p99 10 ms"
         cancels = [_cancel(stage, api, job_id) for job_id in ids]
+        yield "cancel while waiting for upstream", f"{max(cancels):.2f} s", "5 s"
         heard = _cancel_while_listening(stage, api, tracks[2])
-    return [
-        (f"poll at {rate}/s while two scans run, median / p99", _spread(times), "p99 10 ms"),
-        ("cancel while waiting for upstream", f"{max(cancels):.2f} s", "5 s"),
-        ("cancel while listening", f"{heard:.2f} s", "10 s"),
-    ]
+        yield "cancel while listening", f"{heard:.2f} s", "10 s"
 
 
 class Line:
@@ -92,6 +87,7 @@ async def _poll(port: int, job_ids: list[str], *, rate: int, seconds: float) -> 
         path = f"{JOBS}/{job_ids[number % len(job_ids)]}"
         asked.append(asyncio.create_task(lines[number % LINES].get(path)))
     times = await asyncio.gather(*asked)
+    gc.unfreeze()
     for line in lines:
         await line.close()
     return times
@@ -126,15 +122,9 @@ def main() -> None:
     parser.add_argument("--rate", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=15)
     options = parser.parse_args()
-    console = Console(width=130)
-    with tempfile.TemporaryDirectory() as folder:
-        for figure in measure_polls(
-            Path(folder) / "stage",
-            Path(folder) / "sounds",
-            rate=options.rate,
-            seconds=options.seconds,
-        ):
-            console.print(*figure, sep="   ")
+    run_alone(
+        "polls", lambda space: measure_polls(space, rate=options.rate, seconds=options.seconds)
+    )
 
 
 if __name__ == "__main__":

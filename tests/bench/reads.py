@@ -1,32 +1,27 @@
-"""Figures of uncached reads: pages of 20 and a year of the chart, from a lake of five million
-observations, through the real HTTP service.
+"""Figures of uncached reads: pages of 20 and a year of the chart, from a large lake, over HTTP.
 
-`python -m tests.bench.reads [--observations N] [--near] [--lake FOLDER]` runs this part alone; a
-folder that is there already is read as it stands. The works of a page lie far apart, or near. Every
-request asks for a list that nobody asked for before, so nothing comes from memory but what the
-files' footers say.
+`python -m tests.bench.reads [--observations N] [--near] [--lake FOLDER]` runs this part alone, with
+five million observations, where `make bench` has one million; a folder that is there already is
+read as it stands. The works of a page lie far apart, or near. Every request asks for a list that
+nobody asked for before, so nothing comes from memory but what the files' footers say.
 """
 
 import argparse
 import random
 import statistics
-import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 import psutil
-from rich.console import Console
 
 from api.cli.processes import Household, Program, find_port, sametrack
-from tests.bench.large_lake import FAR, NEAR, PAGE, LargeLake, write_chart, write_large_lake
+from tests.bench.large_lake import FAR, NEAR, PAGE, SMALLER, LargeLake, keep_large_lake
+from tests.bench.running import Figure, Told, Workspace, run_alone
 from tests.stage import wait_for
-from warehouse.home import open_home
-from warehouse.lake import open_lake
-
-type Figure = tuple[str, str, str]
 
 APP = "/api/v1/vidplat/app/v3"
 MUSIC = f"{APP}/fetch_music_video_list"
@@ -35,39 +30,37 @@ CHART = "/api/v1/music/chartsrc/top500/history"
 OBSERVATIONS = 5_000_000
 REQUESTS = 100
 WARM_UP = 10
+PAGE_AIM, CHART_AIM = "p95 60 ms", "100 ms"
 SEED = 7
 
 
 def measure_reads(
-    root: Path, *, observations: int = OBSERVATIONS, is_near: bool = False
-) -> list[Figure]:
+    space: Workspace, *, observations: int = SMALLER, is_near: bool = False
+) -> Iterator[Told]:
     """Uncached pages of music ids and of accounts, and of the chart."""
     size = LargeLake(observations, stride=NEAR if is_near else FAR)
-    home = open_home(root, "sandbox")
-    began = time.monotonic()
-    if not Path(home.lake_url).exists():
-        lake = open_lake(home.lake_url, world="sandbox")
-        write_large_lake(lake, size)
-        write_chart(lake)
-    spent = time.monotonic() - began
+    yield from keep_large_lake(space.lake, size)
     draw = random.Random(SEED)
     entities = draw.sample(range(size.entities), REQUESTS + WARM_UP)
-    with Household(grace_s=5.0) as household, closing(_serving(household, root)) as api:
+    with Household(grace_s=5.0) as household, closing(_serving(household, space.lake)) as api:
         server = psutil.Process(household.children[0].process.pid)
-        music = _times(
-            api,
-            server,
-            MUSIC,
-            [{"music_id": size.music_id(one), "count": "20"} for one in entities],
-        )
-        posts = _times(api, server, POSTS, [{"sec_user_id": size.sec_uid(one)} for one in entities])
-        chart = _times(api, server, CHART, [_year(draw) for _ in range(len(entities))])
-    return [
-        (f"a lake of {observations:,} observations, written, arranged", f"{spent:.0f} s", ""),
-        *_figures("uncached page of 20 of a music id", music, "p95 60 ms"),
-        *_figures("uncached page of 20 posts", posts, "p95 60 ms"),
-        *_figures("uncached year of the chart", chart, "100 ms"),
-    ]
+        for what, path, queries, aim in (
+            (
+                "page of 20 of a music id",
+                MUSIC,
+                [{"music_id": size.music_id(one), "count": "20"} for one in entities],
+                PAGE_AIM,
+            ),
+            (
+                "page of 20 posts",
+                POSTS,
+                [{"sec_user_id": size.sec_uid(one)} for one in entities],
+                PAGE_AIM,
+            ),
+            ("year of the chart", CHART, [_year(draw) for _ in entities], CHART_AIM),
+        ):
+            times = _times(api, server, path, queries)
+            yield from _figures(f"uncached {what}, of {observations:,} observations", times, aim)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +148,11 @@ def main() -> None:
     parser.add_argument("--near", action="store_true", help="works of a list follow one another")
     parser.add_argument("--lake", default="", help="keep the lake in this folder, and use it again")
     options = parser.parse_args()
-    console = Console(width=130)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(options.lake or folder)
-        for figure in measure_reads(root, observations=options.observations, is_near=options.near):
-            console.print(*figure, sep="   ")
+    run_alone(
+        "reads",
+        lambda space: measure_reads(space, observations=options.observations, is_near=options.near),
+        lake=options.lake,
+    )
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 from pipelines.domain.jobs import Progress
 from pipelines.domain.records import Statistics, Video
+from tests.bench.running import Figure, Workspace
 from warehouse.control import NewJob, open_control
 from warehouse.engine import Engine
 from warehouse.home import open_home
@@ -20,28 +20,26 @@ ROWS = 50
 COMMITS = 60
 
 
-def measure_stores(root: Path) -> list[tuple[str, str, str]]:
+def measure_stores(space: Workspace) -> Iterator[Figure]:
     """Append, read one key over 60 commits, write and read a progress row."""
-    home = open_home(root, "sandbox")
+    home = open_home(space.folder / "stores", "sandbox")
     lake = open_lake(home.lake_url, world="sandbox")
     appends = [_timed(lambda n=n: _append(lake, n)) for n in range(COMMITS)]  # type: ignore[misc]  # bound at once
+    yield f"append {ROWS} rows, one commit, median", _ms(appends), "20 to 25 ms"
     with closing(Engine(lake)) as engine:
         read_latest_videos(engine, ["1000001"])
         reads = [
             _timed(lambda n=n: read_latest_videos(engine, [str(1000000 + n)]))  # type: ignore[misc]  # bound at once
             for n in range(30)
         ]
+    yield f"one video by key over {COMMITS} commits, median", _ms(reads), "28 ms"
     with closing(open_control(home.control_url, world="sandbox")) as control:
         job, _ = control.create_or_join(_job())
         control.claim("bench")
         writes = [_timed(lambda: control.save_progress(job.job_id, Progress())) for _ in range(100)]
+        yield "progress row written, median", _ms(writes), ""
         polls = [_timed(lambda: control.job(job.job_id)) for _ in range(300)]
-    return [
-        (f"append {ROWS} rows, one commit, median", _ms(appends), "20 to 25 ms"),
-        (f"one video by key over {COMMITS} commits, median", _ms(reads), "28 ms"),
-        ("progress row written, median", _ms(writes), ""),
-        ("progress row read, median", _ms(polls), "0.03 ms bare SQL"),
-    ]
+    yield "progress row read, median", _ms(polls), "0.03 ms bare SQL"
 
 
 def _append(lake: Lake, n: int) -> None:

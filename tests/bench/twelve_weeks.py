@@ -1,6 +1,7 @@
 """Twelve weeks of daily scans of 200 tracks, written straight into the lake, maintained every week.
 
 `python -m tests.bench.twelve_weeks [--weeks N] [--tracks N] [--lake FOLDER]` runs this part alone.
+`make bench` does it for fewer tracks; the weeks, and so the observations of one work, are the same.
 What a scan leaves behind is counted as the scans of the stand-in platform leave it; bodies and
 results of jobs are not written, because they go again after 90 and 30 days: their size is told
 beside what stays. How large a year is, is calculated from these figures and shown as a formula.
@@ -8,9 +9,8 @@ beside what stays. How large a year is, is calculated from these figures and sho
 
 import argparse
 import random
-import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,30 +21,30 @@ import duckdb
 import psutil
 import pyarrow as pa
 from deltalake import DeltaTable
-from rich.console import Console
 
 from api.cli.processes import Household
 from tests.bench.large_lake import _append, write_chart
 from tests.bench.reads import (
     CHART,
+    CHART_AIM,
     MUSIC,
+    PAGE_AIM,
     POSTS,
     REQUESTS,
     WARM_UP,
-    Times,
     _figures,
     _serving,
     _times,
     _year,
 )
+from tests.bench.running import Figure, Told, Workspace, run_alone
 from warehouse.home import open_home
 from warehouse.lake import Lake, open_lake
 from warehouse.tidying import tidy_lake
 
-type Figure = tuple[str, str, str]
-
 WEEKS = 12
 TRACKS = 200
+FEWER_TRACKS = 60
 PAGE = 20
 SCREENS = 6  # first screens of one scan: the track's own, and of five accounts
 WORKS = 60  # works of one track whose details a scan reads; its screens show the same ones
@@ -221,37 +221,38 @@ class Sized:
         return self.size_bytes / max(1, self.rows)
 
 
-def measure_twelve_weeks(root: Path, *, weeks: int = WEEKS, tracks: int = TRACKS) -> list[Figure]:
-    """Write the weeks, then ask the service over them."""
+def measure_twelve_weeks(
+    space: Workspace, *, weeks: int = WEEKS, tracks: int = FEWER_TRACKS, root: Path | None = None
+) -> Iterator[Told]:
+    """Write the weeks, then ask the service over them. A `root` that is there is read only."""
+    root = root or space.folder / "twelve weeks"
     home = open_home(root, "sandbox")
     days = 7 * weeks
     is_new = not Path(home.lake_url).exists()
     lake = open_lake(home.lake_url, world="sandbox")
-    figures = _written(lake, days=days, tracks=tracks) if is_new else []
+    if is_new:
+        yield from _written(lake, days=days, tracks=tracks)
     sized = [_sized(lake, name) for name in ROWS]
-    return [
-        *figures,
-        *_sizes(sized),
-        *_year_of(sized, days=days, tracks=tracks),
-        *_asked(root, tracks),
-    ]
+    yield from _sizes(sized)
+    yield _year_of(sized, days=days, tracks=tracks)
+    yield from _asked(root, tracks)
 
 
-def _written(lake: Lake, *, days: int, tracks: int) -> list[Figure]:
+def _written(lake: Lake, *, days: int, tracks: int) -> Iterator[Told]:
     began = time.monotonic()
-    upkeep_s = _write(lake, days=days, tracks=tracks)
+    upkeep_s = []
+    for day, spent in _write(lake, days=days, tracks=tracks):
+        yield f"{day + 1} of {days} days are written"
+        upkeep_s.append(spent)
     write_chart(lake)
     spent = time.monotonic() - began - sum(upkeep_s)
-    return [
-        (f"{days} days of {tracks} tracks, written", f"{spent:.0f} s", ""),
-        ("weekly upkeep, each", f"{min(upkeep_s):.0f} to {max(upkeep_s):.0f} s", ""),
-    ]
+    yield f"{days} days of {tracks} tracks, written", f"{spent:.0f} s", ""
+    yield "weekly upkeep, each", f"{min(upkeep_s):.1f} to {max(upkeep_s):.1f} s", ""
 
 
-def _write(lake: Lake, *, days: int, tracks: int) -> list[float]:
-    """Day by day, a commit for each table; upkeep at the end of each week. Returns its seconds."""
+def _write(lake: Lake, *, days: int, tracks: int) -> Iterator[tuple[int, float]]:
+    """Day by day, a commit for each table; upkeep at the end of each week, told by its seconds."""
     first = datetime.now(UTC) - timedelta(days=days)
-    upkeep_s = []
     with duckdb.connect() as connection:
         connection.execute("set global TimeZone='UTC'")
         for day in range(days):
@@ -261,8 +262,7 @@ def _write(lake: Lake, *, days: int, tracks: int) -> list[float]:
             if day % 7 == 6:
                 began = time.monotonic()
                 tidy_lake(lake, now=first + timedelta(days=day + 1))
-                upkeep_s.append(time.monotonic() - began)
-    return upkeep_s
+                yield day, time.monotonic() - began
 
 
 def _sized(lake: Lake, name: str) -> Sized:
@@ -277,17 +277,17 @@ def _sizes(sized: list[Sized]) -> list[Figure]:
     ]
 
 
-def _year_of(sized: list[Sized], *, days: int, tracks: int) -> list[Figure]:
+def _year_of(sized: list[Sized], *, days: int, tracks: int) -> Figure:
     """bytes a year = tracks x 365 x the sum over the tables of rows a scan x bytes a row."""
     per_scan = {one.name: one.rows / (days * tracks) for one in sized}
     a_scan = sum(per_scan[one.name] * one.bytes_per_row for one in sized)
     rows = sum(per_scan.values())
     formula = f"{tracks} x {YEAR_D} x {rows:.0f} rows x {a_scan / rows:.1f} bytes"
     year = tracks * YEAR_D * a_scan
-    return [("a year of it, in the lake", f"{formula} = {year / 1e9:.2f} GB", "")]
+    return ("a year of it, in the lake", f"{formula} = {year / 1e9:.2f} GB", "")
 
 
-def _asked(root: Path, tracks: int) -> list[Figure]:
+def _asked(root: Path, tracks: int) -> Iterator[Figure]:
     draw = random.Random(SEED)
     asked = min(REQUESTS + WARM_UP, tracks)
     music = [str(7_100_000_000_000_000_000 + one * 317_003) for one in range(tracks)]
@@ -295,24 +295,23 @@ def _asked(root: Path, tracks: int) -> list[Figure]:
     with Household(grace_s=5.0) as household, closing(_serving(household, root)) as api:
         server = psutil.Process(household.children[0].process.pid)
 
-        def times(path: str, queries: list[dict[str, str]]) -> Times:
-            return _times(api, server, path, queries)
-
-        found = {
-            "page of 20 of a music id": times(
-                MUSIC, [{"music_id": one, "count": "20"} for one in draw.sample(music, asked)]
+        for what, path, queries, aim in (
+            (
+                "page of 20 of a music id",
+                MUSIC,
+                [{"music_id": one, "count": "20"} for one in draw.sample(music, asked)],
+                PAGE_AIM,
             ),
-            "page of 20 posts": times(
-                POSTS, [{"sec_user_id": one} for one in draw.sample(users, asked)]
+            (
+                "page of 20 posts",
+                POSTS,
+                [{"sec_user_id": one} for one in draw.sample(users, asked)],
+                PAGE_AIM,
             ),
-            "year of the chart": times(CHART, [_year(draw) for _ in range(asked)]),
-        }
-    aims = dict.fromkeys(found, "p95 60 ms") | {"year of the chart": "100 ms"}
-    return [
-        figure
-        for what, measured in found.items()
-        for figure in _figures(f"uncached {what}", measured, aims[what])
-    ]
+            ("year of the chart", CHART, [_year(draw) for _ in range(asked)], CHART_AIM),
+        ):
+            times = _times(api, server, path, queries)
+            yield from _figures(f"uncached {what}, of {tracks} tracks", times, aim)
 
 
 def _sec_uid(number: int) -> str:
@@ -325,11 +324,13 @@ def main() -> None:
     parser.add_argument("--tracks", type=int, default=TRACKS)
     parser.add_argument("--lake", default="", help="keep the lake in this folder, and use it again")
     options = parser.parse_args()
-    console = Console(width=130)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(options.lake or folder)
-        for figure in measure_twelve_weeks(root, weeks=options.weeks, tracks=options.tracks):
-            console.print(*figure, sep="   ")
+    root = Path(options.lake) if options.lake else None
+    run_alone(
+        "twelve-weeks",
+        lambda space: measure_twelve_weeks(
+            space, weeks=options.weeks, tracks=options.tracks, root=root
+        ),
+    )
 
 
 if __name__ == "__main__":

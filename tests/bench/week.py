@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -19,13 +20,12 @@ from rich.table import Table
 
 from pipelines.domain.jobs import PRIORITY_SCHEDULES
 from pipelines.domain.watching import Thresholds
+from tests.bench.running import Figure
 from tests.stage import Stage, open_stage
 from tests.week import NAME, Week
 from tests.week_truth import Verdict, judge_digests, judge_series
 
 console = Console(width=130)
-
-type Figure = tuple[str, str, str]
 
 
 def measure_week(
@@ -34,18 +34,42 @@ def measure_week(
     """Run the week: what was found beside what it should be, and every deviation."""
     root.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
+    console.print(f"{_since(began)} starting the platform and a worker")
     with open_stage(root, cache) as stage, ExitStack() as stack:
         stage.start_platform(seed=seed, size=size)
         stage.start_worker()
         week = Week(stage, stack, every=every, thresholds=Thresholds(velocity=500.0, rank_change=1))
         week.begin(tracks=tracks)
-        middle = len(week.due_times(days=days)) // 2
-        week.go_on(days=days, disturb=lambda step: _killed(stage, is_time=step == middle))
+        due = len(week.due_times(days=days))
+        passing = _Passing(stage, due=due, began=began)
+        week.go_on(days=days, disturb=passing.look)
         spent = time.monotonic() - began
+        console.print(f"{_since(began)} all {due} runs are over; judging them against the truth")
         verdict = Verdict()
         judge_digests(week, verdict)
         judge_series(week, verdict)
         return _figures(week, verdict, days=days, spent=spent)
+
+
+@dataclass
+class _Passing:
+    """Says each run when it has been handed in, and kills the worker in the middle one."""
+
+    stage: Stage
+    due: int
+    began: float
+    _said: int = field(default=-1)
+
+    def look(self, step: int) -> bool:
+        if step > self._said:
+            self._said = step
+            left = self.due - step - 1
+            console.print(f"{_since(self.began)} run {step + 1} of {self.due}, then {left} more")
+        return _killed(self.stage, is_time=step == self.due // 2)
+
+
+def _since(began: float) -> str:
+    return f"{time.monotonic() - began:5.0f} s "
 
 
 def _killed(stage: Stage, *, is_time: bool) -> bool:
@@ -57,6 +81,7 @@ def _killed(stage: Stage, *, is_time: bool) -> bool:
         return False
     worker.process.kill()
     worker.process.wait()
+    console.print("         the worker was killed while it scanned; another begins")
     stage.start_worker()
     return True
 

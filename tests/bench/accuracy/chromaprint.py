@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.bench.running import counted
+
 Print = NDArray[np.uint32]
 _WINDOW = 48  # six seconds of items, 0.124 s apart
 _MOST_S = 60
@@ -54,7 +56,11 @@ def compare_files(clips: Path, kept: Path, pairs: Sequence[tuple[str, str]]) -> 
     known: dict[str, list[int]] = json.loads(kept.read_text()) if kept.exists() else {}
     missing = sorted({file for pair in pairs for file in pair} - known.keys())
     with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda file: fingerprint(clips / file).tolist(), missing)
+        found = counted(
+            pool.map(lambda file: fingerprint(clips / file).tolist(), missing),
+            what="taking fingerprints",
+            total=len(missing),
+        )
         known |= dict(zip(missing, found, strict=True))
     kept.write_text(json.dumps(known))
     prints = {file: np.array(items, dtype=np.uint32) for file, items in known.items()}

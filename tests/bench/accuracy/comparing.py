@@ -15,6 +15,7 @@ from pipelines.audio.verify import compare_pair, verify_group
 from pipelines.domain.evidence import Limits, PairEvidence, Verdict
 from tests.bench.accuracy.hearing import Hearing
 from tests.bench.accuracy.pairs import Group
+from tests.bench.running import counted
 
 LIMITS = Limits()
 _CHUNK = 24
@@ -86,11 +87,13 @@ class Bench:
     def pairs(self, pairs: Sequence[tuple[str, str]], *, search: bool = True) -> list[Judged]:
         """Verdicts in the order of (reference, candidate)."""
         jobs = [(*pair, search) for pair in pairs]
-        return list(self._pool.map(_judge, *zip(*jobs, strict=True), chunksize=_CHUNK))
+        judged = self._pool.map(_judge, *zip(*jobs, strict=True), chunksize=_CHUNK)
+        return list(counted(judged, what="comparing pairs", total=len(jobs)))
 
     def groups(self, groups: Sequence[Group]) -> list[Judged]:
         """Verdicts in the order of the groups."""
-        return list(self._pool.map(_judge_group, groups, chunksize=4))
+        judged = self._pool.map(_judge_group, groups, chunksize=4)
+        return list(counted(judged, what="comparing groups", total=len(groups)))
 
 
 def _open(hearing: Hearing) -> None:

@@ -13,6 +13,7 @@ from pipelines.audio import features
 from pipelines.audio.features import FEATURE_VERSION
 from pipelines.audio.listening import ListeningPool
 from pipelines.audio.sounds import Heard, NotComparable, Sound, pack_features, unpack_features
+from tests.bench.running import counted
 
 _MEASURED_BY = (
     "decoding.py", "filter_banks.py", "geometry.py", "measurement.py", "picking.py", "spectra.py",
@@ -33,7 +34,7 @@ class Hearing:
         if missing:
             with ListeningPool(workers) as pool:
                 futures = [(file, pool.submit(self.clips / file)) for file in missing]
-                for file, future in futures:
+                for file, future in counted(futures, what="hearing clips", total=len(futures)):
                     self._keep(file, future.result())
         return len(missing)
 

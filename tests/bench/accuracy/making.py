@@ -20,11 +20,13 @@ from tests.bench.accuracy.studio import Work, play_work
 from tests.bench.accuracy.tracks import Sources, Track
 from tests.bench.accuracy.transforms import apply
 from tests.bench.accuracy.voices import narrate
+from tests.bench.running import counted
 from tests.data.audio.synthesis import normal
 
 ROUND = "1"
 """Raised when the same clip would sound otherwise: files of other rounds are left alone."""
 _PEAK = 0.97
+_MAKING = "making the clips of tracks"
 
 
 def make_clips(tracks: list[Track], sources: Sources, folder: Path, *, processes: int) -> Path:
@@ -37,11 +39,12 @@ def make_clips(tracks: list[Track], sources: Sources, folder: Path, *, processes
     todo = [track for track in tracks if _missing(track, clips)]
     jobs = [(track, sources, clips) for track in todo]
     if processes <= 1 or len(jobs) <= 1:
-        for job in jobs:
+        for job in counted(jobs, what=_MAKING, total=len(jobs)):
             make_track(*job)
         return clips
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        list(pool.map(make_track, *zip(*jobs, strict=True)))
+        made = pool.map(make_track, *zip(*jobs, strict=True))
+        list(counted(made, what=_MAKING, total=len(jobs)))
     return clips
 
 

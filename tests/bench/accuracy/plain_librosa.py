@@ -16,6 +16,7 @@ from scipy.signal import resample_poly
 from pipelines.audio.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decoding_limits import DecodeLimits
 from pipelines.domain.evidence import Limits
+from tests.bench.running import counted
 
 _RATE = 22_050
 _DECODING = DecodeLimits()
@@ -78,9 +79,11 @@ def compare_plain(reference: Plain | None, candidate: Plain | None) -> PlainVerd
 
 def compare_files(clips: Path, pairs: Sequence[tuple[str, str]]) -> list[PlainVerdict]:
     known: dict[str, Plain | None] = {}
-    for file in {file for pair in pairs for file in pair}:
+    files = {file for pair in pairs for file in pair}
+    for file in counted(files, what="measuring clips plainly", total=len(files)):
         known[file] = measure_plain(clips / file)
-    return [compare_plain(known[one], known[two]) for one, two in pairs]
+    comparing = counted(pairs, what="comparing pairs plainly", total=len(pairs))
+    return [compare_plain(known[one], known[two]) for one, two in comparing]
 
 
 def _cut(plain: Plain, first: int) -> Plain:

@@ -27,6 +27,7 @@ from tests.bench.accuracy.clips import clips_of
 from tests.bench.accuracy.comparing import LIMITS
 from tests.bench.accuracy.hearing import Hearing
 from tests.bench.accuracy.tracks import Track
+from tests.bench.running import counted
 
 type Document = dict[str, Any]
 _CLIPS = 32
@@ -46,17 +47,19 @@ def measure_timing(tracks: list[Track], hearing: Hearing, *, heard_clips: int) -
     files = [hearing.clips / file for file in references[:: max(1, len(references) // _CLIPS)]]
     warm_up()
     with ListeningPool(1, limits=_LIMITS) as pool:
-        listening = _listening(files, pool)
-        return {
-            "clips": len(files),
-            "clip_s": _LIMITS.max_seconds,
-            **listening,
-            **_pairs(tracks, hearing.clips, pool),
-            **_chromaprint(files),
-            **_librosa(files[:12]),
-            **_cold_start(files[0], files[1]),
-            **(_memory(files, heard_clips) if heard_clips else {}),
-        }
+        document: Document = {"clips": len(files), "clip_s": _LIMITS.max_seconds}
+        parts: tuple[tuple[str, Callable[[], Document]], ...] = (
+            ("clips, as the product listens", lambda: _listening(files, pool)),
+            ("pairs", lambda: _pairs(tracks, hearing.clips, pool)),
+            ("Chromaprint", lambda: _chromaprint(files)),
+            ("plain librosa", lambda: _librosa(files[:12])),
+            ("cold starts", lambda: _cold_start(files[0], files[1])),
+            ("memory", lambda: _memory(files, heard_clips) if heard_clips else {}),
+        )
+        for what, part in parts:
+            print(f"            timing: {what}", flush=True)
+            document |= part()
+        return document
 
 
 def _listening(files: Sequence[Path], pool: ListeningPool) -> Document:
@@ -159,7 +162,7 @@ def _memory(files: Sequence[Path], clips: int) -> Document:
     """Resident memory of one listening child early on and after many clips, in MiB."""
     early = 0.0
     with ListeningPool(1) as pool:
-        for number in range(clips):
+        for number in counted(range(clips), what="listening, for the memory", total=clips):
             pool.submit(files[number % len(files)]).result()
             if number == min(_SETTLED, clips - 1):
                 early = _resident_mb(pool)

@@ -146,14 +146,14 @@ def main() -> int:
         folder = Path(name)
         sounds = folder / "sounds"
         sounds.mkdir()
+        print("making twelve sounds", flush=True)
         write_sounds(sounds)
-        results = [
-            _judged_by(python, sounds)
-            for python in (
-                Path(sys.executable),
-                _made_environment(_find_python(options.other), folder),
-            )
-        ]
+        print("judging them by this Python", flush=True)
+        own = _judged_by(Path(sys.executable), sounds)
+        print(f"making an environment of Python {options.other}", flush=True)
+        other = _made_environment(_find_python(options.other), folder)
+        print("judging them by that Python", flush=True)
+        results = [own, _judged_by(other, sounds)]
     return _told(*results)
 
 
