@@ -159,9 +159,16 @@ async def look_up(host: str, port: int) -> list[str]:
 class Dialler:
     """Says which IP address to dial for a permitted host: the one that was checked."""
 
-    def __init__(self, profile: Profile, *, resolve: Resolve = look_up) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        resolve: Resolve = look_up,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._profile = profile
         self._resolve = resolve
+        self._clock = clock
         self._known: dict[str, tuple[str, float]] = {}
 
     async def dial_address(self, host: str, *, surface: str) -> str:
@@ -174,11 +181,11 @@ class Dialler:
         pinned = [ip for rule, ip in self._profile.pins.items() if host_matches(host, (rule,))]
         if pinned:
             return str(pinned[0])
-        known, until = self._known.get(host, ("", 0.0))
-        if time.monotonic() < until:
-            return known
+        known = self._known.get(host)
+        if known is not None and self._clock() < known[1]:
+            return known[0]
         dialled = _checked(await self._look_up(host, surface), host, surface)
-        self._known[host] = (dialled, time.monotonic() + PIN_LIFETIME_S)
+        self._known[host] = (dialled, self._clock() + PIN_LIFETIME_S)
         return dialled
 
     async def _look_up(self, host: str, surface: str) -> list[str]:

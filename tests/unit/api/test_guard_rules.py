@@ -3,10 +3,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import Message, Scope
 
-from api.guard import check_host, check_site, host_name
+from api.errors import answer_of
+from api.guard import BodyLimit, Guard, check_host, check_site, harden, host_name
+from pipelines.domain.errors import SametrackError
 
+OWN, EVIL = b"http://localhost:8780", b"http://evil.example"
+HOST = (b"host", b"localhost:8780")
 ALLOWED = frozenset({"localhost", "127.0.0.1", "::1", "box.example"})
 
 
@@ -98,3 +104,209 @@ def test_other_sites_pages_stay_outside(
 ) -> None:
     given_headers = Headers({"host": "localhost:8780", **headers})
     assert (check_site(given_headers, method, always=always) is None) == is_let_in
+
+
+@pytest.mark.parametrize("origins", [[OWN, EVIL], [EVIL, OWN], [OWN, OWN, EVIL], [EVIL]])
+def test_one_foreign_origin_among_several_is_enough_to_stay_outside(origins: list[bytes]) -> None:
+    headers = Headers(raw=[HOST, *((b"origin", origin) for origin in origins)])
+    assert check_site(headers, "POST", always=True) is not None
+    assert check_site(headers, "GET", always=True) is None  # a read is told by Sec-Fetch-Site
+
+
+@pytest.mark.parametrize("origin", [OWN, b"https://localhost:8780", b"HTTP://LOCALHOST:8780"])
+def test_our_own_pages_may_ask_however_their_origin_is_written(origin: bytes) -> None:
+    headers = Headers(raw=[(b"host", b"LocalHost:8780"), (b"origin", origin), (b"origin", origin)])
+    assert check_site(headers, "POST", always=True) is None
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
+def test_a_safe_read_is_open_to_other_pages_unless_it_is_private(method: str) -> None:
+    headers = Headers({"host": "localhost", "sec-fetch-site": "cross-site"})
+    assert check_site(headers, method, always=False) is None
+    assert check_site(headers, method, always=True) is not None
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("localhost:65535", "localhost"),
+        ("localhost:65536", None),
+        ("localhost:0", "localhost"),
+        ("localhost:123456", None),
+        ("box-1_a.example", "box-1_a.example"),
+        ("localhost..", "localhost."),
+        (".", None),
+    ],
+)
+def test_a_host_header_is_read_to_the_last_port_and_dot(header: str, name: str | None) -> None:
+    assert host_name(header) == name
+
+
+def test_a_refused_host_is_told_apart_from_a_missing_one() -> None:
+    missing, foreign = (
+        check_host(Headers(raw=[]), ALLOWED),
+        check_host(Headers({"host": "evil.example"}), ALLOWED),
+    )
+    assert missing is not None
+    assert foreign is not None
+    assert "one Host header" in missing.detail
+    assert "another service" in foreign.detail
+
+
+class Door:
+    """The guard before an application that says `in`; `asked` lists the paths it judged."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.guard = Guard(
+            self._inside, allowed_hosts=["localhost"], reject=refuse, is_private=self._is_private
+        )
+        self.was_inside = False
+
+    async def _inside(self, scope: Scope, receive: object, send: object) -> None:
+        self.was_inside = True
+
+    def _is_private(self, path: str) -> bool:
+        self.asked.append(path)
+        return path.startswith("/private")
+
+    async def knock(
+        self,
+        *headers: tuple[bytes, bytes],
+        kind: str = "http",
+        method: str = "GET",
+        path: str = "/",
+    ) -> list[Message]:
+        """What the guard itself answers; nothing where the request came in."""
+        self.was_inside = False
+        scope: Scope = {"type": kind, "path": path, "headers": list(headers)}
+        if kind == "http":
+            scope["method"] = method
+        answered = await answer(self.guard, scope)
+        assert self.was_inside == (not answered)
+        return answered
+
+
+def refuse(_scope: Scope, error: SametrackError) -> Response:
+    return PlainTextResponse(error.type, status_code=answer_of(error.type).status)
+
+
+async def answer(app: object, scope: Scope, *messages: Message) -> list[Message]:
+    """All that an application sends in answer to a scope and these messages."""
+    sent: list[Message] = []
+    waiting = iter(messages)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return next(waiting)
+
+    await app(scope, receive, send)  # type: ignore[operator]  # any ASGI application
+    return sent
+
+
+FROM_ELSEWHERE = (b"sec-fetch-site", b"cross-site")
+
+
+async def test_the_door_opens_for_programs_and_own_pages_and_for_nobody_else() -> None:
+    door = Door()
+    assert await door.knock(HOST, method="POST") == []
+    assert await door.knock(HOST, FROM_ELSEWHERE) == []
+    own_page = (HOST, (b"origin", OWN), (b"sec-fetch-site", b"same-origin"))
+    assert await door.knock(*own_page, method="POST") == []
+    for refused, status in (
+        (await door.knock((b"host", b"evil.example")), 421),
+        (await door.knock(HOST, FROM_ELSEWHERE, method="POST"), 403),
+        (await door.knock(HOST, (b"origin", OWN), (b"origin", EVIL), method="POST"), 403),
+        (await door.knock(HOST, FROM_ELSEWHERE, path="/private/x"), 403),
+    ):
+        assert refused[0]["status"] == status
+    assert door.asked[-1] == "/private/x"
+
+
+async def test_a_socket_of_another_page_is_closed_for_breaking_a_rule() -> None:
+    door = Door()
+    assert await door.knock(HOST, kind="websocket") == []
+    assert await door.knock(HOST, (b"origin", OWN), kind="websocket") == []
+    for headers in ((HOST, (b"origin", EVIL)), (HOST, FROM_ELSEWHERE), ()):
+        closed = await door.knock(*headers, kind="websocket")
+        assert closed == [{"type": "websocket.close", "code": 1008}]
+
+
+async def test_what_is_no_request_passes_unread() -> None:
+    assert await Door().knock(kind="lifespan") == []
+
+
+async def test_a_name_let_in_before_stays_open_and_opens_nothing_for_other_names() -> None:
+    door = Door()
+    for port in range(1, 80):  # more than the door remembers
+        assert await door.knock((b"host", b"localhost:%d" % port), method="POST") == []
+    assert await door.knock((b"host", b"localhost:1"), method="POST") == []
+    assert await door.knock((b"host", b"localhost:79"), method="POST") == []
+    assert door.asked == []  # a program's request needs no second look
+    assert await door.knock((b"host", b"evil.example"), method="POST") != []
+
+
+class Reader:
+    """An application that reads its whole body and answers with its length."""
+
+    async def __call__(self, scope: Scope, receive: object, send: object) -> None:
+        length, more = 0, True
+        while more:
+            message = await receive()  # type: ignore[operator]  # as ASGI hands it in
+            length += len(message.get("body", b""))
+            more = message.get("more_body", False)
+        await send({"type": "read", "length": length})  # type: ignore[operator]  # the same
+
+
+def _body(*parts: bytes) -> list[Message]:
+    return [
+        {"type": "http.request", "body": part, "more_body": place + 1 < len(parts)}
+        for place, part in enumerate(parts)
+    ]
+
+
+def _limited() -> BodyLimit:
+    return BodyLimit(Reader(), limit=10, reject=refuse)
+
+
+def _declared(length: bytes) -> Scope:
+    return {"type": "http", "headers": [(b"content-length", length)]}
+
+
+@pytest.mark.parametrize("length", [b"11", b"9" * 30])
+async def test_a_body_declared_too_long_is_refused_unread(length: bytes) -> None:
+    assert (await answer(_limited(), _declared(length)))[0]["status"] == 413
+
+
+@pytest.mark.parametrize("length", [b"10", b"", b"-1", b"+11", b"eleven"])
+async def test_a_body_of_the_limit_is_read(length: bytes) -> None:
+    sent = await answer(_limited(), _declared(length), *_body(b"12345", b"", b"67890"))
+    assert sent == [{"type": "read", "length": 10}]
+
+
+async def test_a_body_that_grows_beyond_the_limit_is_cut_off() -> None:
+    with pytest.raises(SametrackError, match="more than 10 bytes") as caught:
+        await answer(_limited(), _declared(b"1"), *_body(b"12345", b"67890", b"1"))
+    assert caught.value.type == "body_too_large"
+
+
+async def test_what_is_no_request_has_no_limit() -> None:
+    scope: Scope = {"type": "websocket", "headers": [(b"content-length", b"11")]}
+    sent = await answer(_limited(), scope, *_body(b"x" * 11))
+    assert sent == [{"type": "read", "length": 11}]
+
+
+def test_strict_headers_are_added_where_an_answer_brings_none_of_its_own() -> None:
+    headers = MutableHeaders({"cache-control": "max-age=60"})
+    harden(headers)
+    assert dict(headers) == {
+        "cache-control": "max-age=60",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    }

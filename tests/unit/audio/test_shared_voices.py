@@ -7,23 +7,13 @@ import numpy as np
 import pytest
 
 from pipelines.audio.agreement import Match
-from pipelines.audio.observing import observed
 from pipelines.audio.peaks import Peaks
 from pipelines.audio.sounds import Sound
 from pipelines.audio.tones import tonal_balance
 from pipelines.audio.verify import compare_pair
-from pipelines.domain.evidence import Limits, PairEvidence, Verdict
+from pipelines.domain.evidence import Limits
 
 LIMITS = Limits()
-COVER = PairEvidence(
-    verdict="rejected", reason="score_below_threshold", segment="local", chroma_distance=0.3,
-    mfcc_distance=0.6, overlap_s=6.0, peak_agreement=0.02, score=0.3, speed=1.0, semitones=0.0,
-)  # fmt: skip
-CLOSE = {"chroma_distance": 0.6, "mfcc_distance": 0.5, "peak_agreement": 0.09, "score": 0.55}
-NEARLY = {
-    "reason": "distances_above_limits", "chroma_distance": 0.66, "mfcc_distance": 0.5,
-    "peak_agreement": 0.17, "score": 0.21,
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("level_db", [0, 3])
@@ -90,34 +80,6 @@ def test_a_few_steady_peaks_decide_nothing() -> None:
 @pytest.mark.parametrize("sound", [[], fleeting(9)])
 def test_where_nothing_agrees_nothing_is_held_against_it(sound: list[tuple[int, float]]) -> None:
     assert tonal_balance(match(fleeting(2), sound)) == pytest.approx(1.0, abs=0.5)
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({}, "likely_cover"),
-        ({"reason": "tempo_drifts"}, "likely_cover"),
-        ({"reason": "tones_differ"}, "uncertain"),
-        ({"peak_agreement": 0.2}, None),
-        ({"mfcc_distance": 0.35}, None),
-        ({"chroma_distance": 0.55}, None),
-        (CLOSE, "uncertain"),
-        (CLOSE | {"score": 0.4}, None),
-        (NEARLY, "uncertain"),
-        (NEARLY | {"chroma_distance": 0.7}, None),
-    ],
-)
-def test_a_rejected_pair_is_named_by_its_numbers(
-    changes: dict[str, object], expected: str | None
-) -> None:
-    fields = {name: getattr(COVER, name) for name in COVER.__slots__} | changes
-    assert observed(PairEvidence(**fields), LIMITS).observation == expected
-
-
-@pytest.mark.parametrize("verdict", ["confirmed", "variant", "not_comparable"])
-def test_only_a_rejected_pair_is_named(verdict: Verdict) -> None:
-    fields = {name: getattr(COVER, name) for name in COVER.__slots__} | {"verdict": verdict}
-    assert observed(PairEvidence(**fields), LIMITS).observation is None
 
 
 def test_a_cover_is_called_one_and_another_song_is_not(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.domain.errors import InvalidMusicInputError
-from pipelines.domain.inputs import MusicInput, read_music_input
+from pipelines.domain.inputs import MusicInput, is_id, read_music_input
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,54 @@ def test_what_leads_to_no_track_is_refused_with_what_to_do(text: str) -> None:
 def test_a_link_to_something_else_is_refused(target: Named) -> None:
     with pytest.raises(InvalidMusicInputError):
         read("a link", target)
+
+
+@pytest.mark.parametrize("digits", ["12345", "1" * 30])
+def test_an_id_has_five_to_thirty_digits(digits: str) -> None:
+    assert is_id(digits)
+    assert read(digits) == MusicInput("music", digits)
+    for wrong in (digits[:4], digits + "1" * 26, digits + "x", "１２３４５"):
+        assert not is_id(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "said"),
+    [
+        ("", None, "0 characters; 1 to 2048"),
+        ("x" * 2049, None, "2049 characters"),
+        ("1234", None, "5 to 30 digits, this one has 4"),
+        ("1" * 31, None, "this one has 31"),
+        ("https://evil.example/1", None, "not one of the platform's"),
+        ("www.evil.example/1", None, "not one of the platform's"),
+        ("see www.evil.example", None, "neither an id nor a link"),
+        ("Paper Boats", None, "neither an id nor a link"),
+        ("a link", Named("user", "MS4w"), "to an account, not"),
+        ("a link", Named("hashtag", "12345"), "to a hashtag, not"),
+        ("a link", Named("mix", "12345"), "to a collection, not"),
+        ("a link", Named("trends", "12345"), "to a trending topic, not"),
+        ("a link", Named("short"), "something else"),
+        ("a link", Named("video", "1234"), "something else"),
+        ("a link", Named("music", "1234"), "this one has 4"),
+    ],
+)
+def test_a_refusal_says_what_was_given_and_what_to_give(
+    text: str, target: Named | None, said: str
+) -> None:
+    with pytest.raises(InvalidMusicInputError, match=said) as caught:
+        read(text, target)
+    assert "music id (5 to 30 digits)" in str(caught.value.hint)
+
+
+def test_the_longest_prose_is_read_without_the_blanks_around_it() -> None:
+    prose = "x" * 2048
+    seen: list[str] = []
+
+    def find(text: str) -> Named:
+        seen.append(text)
+        return Named("music", "12345")
+
+    assert read_music_input(f" {prose}\n", find_target=find) == MusicInput("music", "12345")
+    assert seen == [prose]
 
 
 @given(st.text())

@@ -7,12 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.domain.errors import SubstitutionError, UnreachableError
-from pipelines.upstream.gate import Dialler, check_address, is_public, read_address
+from pipelines.upstream.gate import (
+    MAX_REDIRECTS,
+    Address,
+    Dialler,
+    check_address,
+    is_public,
+    join_address,
+    look_up,
+    read_address,
+)
 from pipelines.upstream.hosts import host_matches
 from pipelines.upstream.profiles import Profile, load_profile
 
 HOST = "www.vidplat.localhost"
 OPEN_HOST = "media.example.com"
+FIRST, SECOND = "93.184.215.14", "93.184.215.15"
 
 
 def _open_profile() -> Profile:
@@ -84,6 +94,110 @@ def test_hostile_address_is_refused(hostile: str, profile: Profile) -> None:
         check_address(hostile, allowed=(HOST,), profile=profile, surface="x")
 
 
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("no address", None),
+        ("http://evil.example/", "foreign_host"),
+        (f"http://{HOST}:22/", "odd_port"),
+        (f"https://{HOST}:80/", "odd_port"),
+        (f"https://{HOST}:8790/", "odd_scheme"),
+        (f"https://{HOST}/", "odd_scheme"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_where(
+    address: str, reason: str | None, profile: Profile
+) -> None:
+    with pytest.raises(SubstitutionError) as caught:
+        check_address(address, allowed=(HOST,), profile=profile, surface="music_page")
+    assert (caught.value.surface, caught.value.reason) == ("music_page", reason)
+
+
+@pytest.mark.parametrize("given_port", ["", ":80", ":8790"])
+def test_a_standard_or_missing_port_means_the_hosts_own(given_port: str, profile: Profile) -> None:
+    address = check_address(
+        f"http://{HOST}{given_port}/x", allowed=(HOST,), profile=profile, surface="x"
+    )
+    assert address == Address("http", HOST, 8790, "/x")
+
+
+def test_the_standard_port_of_either_scheme_is_raised_with_it() -> None:
+    for text in (
+        f"http://{OPEN_HOST}:80/x",
+        f"https://{OPEN_HOST}:443/x",
+        f"https://{OPEN_HOST}/x",
+    ):
+        address = check_address(text, allowed=(OPEN_HOST,), profile=_open_profile(), surface="x")
+        assert address == Address("https", OPEN_HOST, 443, "/x")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("http://a.example", Address("http", "a.example", 80, "/")),
+        ("HTTPS://A.Example", Address("https", "a.example", 443, "/")),
+        ("https://a.example?q=1", Address("https", "a.example", 443, "/?q=1")),
+        ("https://a.example/p/Q?r=S#part", Address("https", "a.example", 443, "/p/Q?r=S")),
+        ("https://a-b.c1.example:8443/~x!$&'()*+,;=:@%20", Address(
+            "https", "a-b.c1.example", 8443, "/~x!$&'()*+,;=:@%20"
+        )),
+    ],
+)  # fmt: skip
+def test_a_plain_address_is_read_in_its_parts(text: str, read: Address) -> None:
+    assert read_address(text) == read
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "http://-a.example/", "http://a-.example/", "http://a..example/", "http://a.example./",
+        "http://a.123/", "http://a.0x/", "http://a.0x7f/", "http://a.example:123456/",
+        'http://a.example/"', "http://a.example/<", "http://a.example/#ü", "http:/a.example/",
+        "http://a_b.example/", "ftp://a.example/", "http://" + "a" * 254 + "/",
+    ],
+)  # fmt: skip
+def test_what_is_not_plainly_an_address_is_not_read(odd: str) -> None:
+    assert read_address(odd) is None
+
+
+@pytest.mark.parametrize("host", ["1.example", "0x7f.example", "a.x0", "a.b1", "a"])
+def test_only_the_last_label_makes_a_number_of_a_name(host: str) -> None:
+    address = read_address(f"http://{host}/")
+    assert address is not None
+    assert address.host == host
+
+
+def test_an_address_is_read_up_to_four_thousand_and_96_characters() -> None:
+    longest = "http://a.example/".ljust(4096, "x")
+    assert read_address(longest) is not None
+    assert read_address(longest + "x") is None
+
+
+@pytest.mark.parametrize(
+    ("address", "url", "path"),
+    [
+        (Address("http", "a.example", 80, "/x?y=1?z"), "http://a.example/x?y=1?z", "/x"),
+        (Address("https", "a.example", 443, "/"), "https://a.example/", "/"),
+        (Address("http", "a.example", 443, "/"), "http://a.example:443/", "/"),
+        (Address("https", "a.example", 80, "/"), "https://a.example:80/", "/"),
+    ],
+)
+def test_only_an_unusual_port_is_named(address: Address, url: str, path: str) -> None:
+    assert (address.url, address.path) == (url, path)
+
+
+def test_five_steps_are_followed_as_the_platform_was_seen_to_need_at_most() -> None:
+    assert MAX_REDIRECTS == 5
+
+
+def test_a_redirect_is_joined_to_where_it_was_met() -> None:
+    assert join_address("http://a.example/b/c", "../d", surface="x") == "http://a.example/d"
+    assert join_address("http://a.example/b", "//c.example/", surface="x") == "http://c.example/"
+    with pytest.raises(SubstitutionError) as caught:
+        join_address("http://a.example/", "http://[half/", surface="music_page")
+    assert caught.value.surface == "music_page"
+
+
 @pytest.mark.parametrize("numeric", ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "1.2.3.0x4"])
 def test_ip_literal_is_refused_even_when_a_rule_names_it(numeric: str, profile: Profile) -> None:
     with pytest.raises(SubstitutionError):
@@ -106,6 +220,9 @@ def test_whatever_is_read_has_a_plain_host(text: str) -> None:
         ("evilcdn.example", ".cdn.example", False),
         ("a.cdn.example", "cdn.example", False),
         ("cdn.example.evil", ".cdn.example", False),
+        ("cdn.example", "cdn.example", True),
+        ("xcdn.example", "cdn.example", False),
+        ("cdn.example", "", False),
     ],
 )
 def test_host_rules_end_on_label_boundaries(host: str, rule: str, matches: bool) -> None:
@@ -119,13 +236,22 @@ def test_host_rules_end_on_label_boundaries(host: str, rule: str, matches: bool)
         "0.0.0.0", "224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.2.1",
         "::1", "::", "fe80::1", "fc00::1", "ff02::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1",
         "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001:db8::1",
+        # what leads to this site or a tunnel, although the library takes some of it for global
+        "192.0.0.8", "192.0.0.9", "192.88.99.1", "fec0::1", "64:ff9b:1::808:808", "2002:808:808::1",
+        "::808:808", "64:ff9b::a00:1", "ff0e::1", "232.1.2.3",
     ],
 )  # fmt: skip
 def test_special_addresses_are_not_public(special: str) -> None:
     assert not is_public(ipaddress.ip_address(special))
 
 
-@pytest.mark.parametrize("public", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
+@pytest.mark.parametrize(
+    "public",
+    [
+        FIRST, "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "::ffff:8.8.8.8", "64:ff9b::808:808",
+        "192.0.1.1", "192.88.98.1",
+    ],
+)  # fmt: skip
 def test_ordinary_addresses_are_public(public: str) -> None:
     assert is_public(ipaddress.ip_address(public))
 
@@ -152,12 +278,80 @@ async def test_name_is_looked_up_once_and_dialled_as_checked() -> None:
     assert dialled == ["93.184.215.14"] * 3
 
 
+class FakeNames:
+    """A resolver whose answers a test changes, and a clock that it moves."""
+
+    def __init__(self, *found: str) -> None:
+        self.found = list(found)
+        self.asked: list[tuple[str, int]] = []
+        self.now = 0.0
+        self.dialler = Dialler(_open_profile(), resolve=self.resolve, clock=lambda: self.now)
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        self.asked.append((host, port))
+        return self.found
+
+    async def dial(self, host: str = OPEN_HOST) -> str:
+        return await self.dialler.dial_address(host, surface="music_page")
+
+
+async def test_a_checked_address_is_dialled_for_five_minutes_and_no_longer() -> None:
+    names = FakeNames(FIRST)
+    assert await names.dial() == FIRST
+    names.found = [SECOND]
+    names.now = 299.9
+    assert await names.dial() == FIRST
+    names.now = 300.0
+    assert await names.dial() == SECOND
+    names.found = [FIRST]
+    names.now = 599.9
+    assert await names.dial() == SECOND
+    assert names.asked == [(OPEN_HOST, 443)] * 2
+
+
+async def test_a_name_that_leads_inside_after_its_lifetime_is_refused() -> None:
+    names = FakeNames(FIRST)
+    await names.dial()
+    names.found = ["127.0.0.1"]
+    names.now = 301.0
+    for _ in range(2):  # a refused answer is never kept
+        with pytest.raises(SubstitutionError) as caught:
+            await names.dial()
+        assert (caught.value.surface, caught.value.reason) == ("music_page", "special_address")
+
+
+async def test_each_name_has_an_address_of_its_own() -> None:
+    names = FakeNames(FIRST)
+    await names.dial()
+    names.found = [SECOND]
+    assert await names.dial("other.example.com") == SECOND
+    assert await names.dial() == FIRST
+
+
+async def test_the_first_of_several_public_addresses_is_dialled() -> None:
+    assert await FakeNames(SECOND, FIRST, "2606:2800:21f:cb07:6820:80da:af6b:8b2c").dial() == SECOND
+
+
+async def test_an_address_with_a_zone_is_checked_without_it() -> None:
+    with pytest.raises(SubstitutionError):
+        await FakeNames(FIRST, "fe80::1%eth0").dial()
+    zoned = "2606:2800:21f:cb07:6820:80da:af6b:8b2c%eth0"
+    assert await FakeNames(zoned).dial() == zoned
+
+
 async def test_name_without_an_address_is_unreachable() -> None:
     async def resolve(_host: str, _port: int) -> list[str]:
         raise OSError("no such name")
 
-    with pytest.raises(UnreachableError):
-        await Dialler(_open_profile(), resolve=resolve).dial_address(OPEN_HOST, surface="x")
+    for failing in (resolve, FakeNames().resolve):
+        dialler = Dialler(_open_profile(), resolve=failing)
+        with pytest.raises(UnreachableError, match=OPEN_HOST) as caught:
+            await dialler.dial_address(OPEN_HOST, surface="music_page")
+        assert caught.value.surface == "music_page"
+
+
+async def test_the_systems_resolver_gives_addresses_alone() -> None:
+    assert set(await look_up("127.0.0.1", 443)) == {"127.0.0.1"}
 
 
 async def test_sandbox_names_are_pinned_to_loopback(profile: Profile) -> None:

@@ -1,0 +1,337 @@
+"""One pair judged: which numbers lead to which verdict, on sounds made for one question each."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pipelines.audio.features import Features
+from pipelines.audio.judging import judge_as_heard, judge_variant
+from pipelines.domain.evidence import Limits, PairEvidence
+from tests.made_sounds import (
+    FRAMES,
+    HOP_S,
+    MadePeaks,
+    Matrix,
+    blended,
+    faster,
+    fleeting,
+    held,
+    melody,
+    sound,
+    timbre,
+)
+
+LIMITS = Limits()
+ANY_TIMBRE = Limits(whole_mfcc_distance=2.0, local_mfcc_distance=2.0)
+CHROMA, MEL_DB, PEAKS = melody(1), timbre(1), fleeting(1)
+SONG = sound(CHROMA, MEL_DB, PEAKS)
+FOUR_BINS = 2 ** (4 / 36)  # a speed that turns chroma by whole bins
+
+
+def defined_score(evidence: PairEvidence) -> float:
+    """S of the definition, from the numbers that the evidence tells."""
+    assert evidence.chroma_distance is not None
+    assert evidence.mfcc_distance is not None
+    assert evidence.peak_agreement is not None
+    chroma, mfcc, agreement = (
+        min(max(value, 0.0), 1.0)
+        for value in (
+            1 - evidence.chroma_distance,
+            1 - evidence.mfcc_distance,
+            evidence.peak_agreement,
+        )
+    )
+    return 0.1 * chroma + 0.2 * mfcc + 0.7 * (1 - math.exp(-agreement / 0.10))
+
+
+def outcome(evidence: PairEvidence | None) -> tuple[str, str]:
+    assert evidence is not None
+    return evidence.verdict, evidence.reason
+
+
+def then(first: Matrix, second: Matrix, frame: int = 140) -> Matrix:
+    """The first up to a frame, the second from there."""
+    return np.concatenate([first[:frame], second[frame:]])
+
+
+def test_the_same_sound_is_confirmed_whole_with_score_one() -> None:
+    evidence = judge_as_heard(SONG, SONG, LIMITS)
+    assert outcome(evidence) == ("confirmed", "whole_rule_met")
+    assert evidence.segment == "whole"
+    assert (evidence.speed, evidence.semitones) == (1.0, 0.0)
+    assert (evidence.reference_start_s, evidence.candidate_start_s) == (0.0, 0.0)
+    assert evidence.overlap_s == pytest.approx(FRAMES * HOP_S)
+    assert evidence.peak_agreement == pytest.approx(1.0)
+    assert evidence.score == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("skipped", "added"), [(40, 0), (0, 40)])
+def test_the_evidence_says_where_in_each_sound_the_agreement_begins(
+    skipped: int, added: int
+) -> None:
+    peaks = PEAKS.part(2 * skipped, math.inf)
+    late = MadePeaks(peaks.frames + 2 * (added - skipped), peaks.hertz, peaks.phases)
+    candidate = sound(
+        np.concatenate([melody(5)[:added], CHROMA[skipped:]]),
+        np.concatenate([timbre(5)[:added], MEL_DB[skipped:]]),
+        late,
+    )
+    evidence = judge_as_heard(SONG, candidate, Limits(whole_chroma_distance=-1.0))
+    assert outcome(evidence) == ("confirmed", "local_rule_met")
+    assert evidence.overlap_s == pytest.approx(6.0, abs=HOP_S)
+    assert evidence.candidate_start_s is not None
+    assert evidence.reference_start_s is not None
+    offset = evidence.candidate_start_s - evidence.reference_start_s
+    assert offset == pytest.approx((added - skipped) * HOP_S)
+    assert evidence.peak_agreement == pytest.approx(1.0)
+
+
+def test_other_music_is_rejected_and_its_score_cut_to_three_tenths() -> None:
+    evidence = judge_as_heard(SONG, sound(melody(2), timbre(2), fleeting(2)), LIMITS)
+    assert outcome(evidence) == ("rejected", "distances_above_limits")
+    assert evidence.score == pytest.approx(0.3 * defined_score(evidence), abs=1e-4)
+
+
+def test_peaks_alone_confirm_nothing() -> None:
+    limits = Limits(whole_chroma_distance=-1.0, local_chroma_distance=-1.0)
+    evidence = judge_as_heard(SONG, SONG, limits)
+    assert outcome(evidence) == ("rejected", "distances_above_limits")
+    assert evidence.score == pytest.approx(0.3, abs=1e-4)
+    assert evidence.peak_agreement == pytest.approx(1.0)
+
+
+def test_a_harmony_that_never_moves_agrees_with_nothing() -> None:
+    drone = sound(np.full_like(CHROMA, 0.5), MEL_DB, PEAKS)
+    evidence = judge_as_heard(drone, drone, LIMITS)
+    assert outcome(evidence) == ("rejected", "distances_above_limits")
+    assert evidence.peak_agreement == 0.0
+
+
+def test_notes_without_the_phases_of_a_recording_count_a_tenth() -> None:
+    cover = sound(CHROMA, MEL_DB, PEAKS.without_phase())
+    evidence = judge_as_heard(SONG, cover, Limits(match_threshold=0.75))
+    assert outcome(evidence) == ("rejected", "score_below_threshold")
+    assert evidence.peak_agreement == pytest.approx(0.10, abs=1e-3)
+    assert evidence.score == pytest.approx(defined_score(evidence), abs=1e-4)
+    assert evidence.score == pytest.approx(0.742, abs=1e-3)
+
+
+def test_a_score_of_exactly_the_threshold_is_enough() -> None:
+    cover = sound(CHROMA, MEL_DB, PEAKS.without_phase())
+    score = judge_as_heard(SONG, cover, LIMITS).score
+    assert score is not None
+    assert judge_as_heard(SONG, cover, Limits(match_threshold=score)).verdict == "confirmed"
+    above = Limits(match_threshold=score + 1e-6)
+    assert judge_as_heard(SONG, cover, above).verdict == "rejected"
+
+
+@pytest.mark.parametrize(("frames", "verdict"), [(118, "not_comparable"), (119, "confirmed")])
+def test_less_than_five_and_a_half_seconds_cannot_be_compared(frames: int, verdict: str) -> None:
+    short = sound(CHROMA[:frames], MEL_DB[:frames], PEAKS.part(0, 2 * frames))
+    evidence = judge_as_heard(SONG, short, LIMITS)
+    assert evidence.verdict == verdict
+    assert (evidence.reason == "overlap_too_short") == (verdict == "not_comparable")
+
+
+def half_shared(share_of_other: float) -> Features:
+    """The song for 6.5 s, then mixed with another; its notes, not its phases, and then others."""
+    return sound(
+        then(CHROMA, blended(CHROMA, melody(2), share_of_other)),
+        MEL_DB,
+        (PEAKS.part(0, 280) + fleeting(2).part(280, 2 * FRAMES)).without_phase(),
+    )
+
+
+def test_a_whole_match_that_is_enough_says_most_although_a_part_scores_higher() -> None:
+    evidence = judge_as_heard(SONG, half_shared(0.3), Limits(match_threshold=0.6))
+    assert outcome(evidence) == ("confirmed", "whole_rule_met")
+    assert evidence.peak_agreement == pytest.approx(0.064, abs=0.005)
+
+
+def test_a_part_confirms_where_the_whole_is_not_enough() -> None:
+    evidence = judge_as_heard(SONG, half_shared(0.3), LIMITS)
+    assert outcome(evidence) == ("confirmed", "local_rule_met")
+    assert evidence.score == pytest.approx(0.742, abs=1e-3)
+
+
+def test_where_neither_is_enough_the_better_score_is_told() -> None:
+    evidence = judge_as_heard(SONG, half_shared(0.3), Limits(match_threshold=0.9))
+    assert outcome(evidence) == ("rejected", "score_below_threshold")
+    assert evidence.segment == "local"
+    assert evidence.score == pytest.approx(0.742, abs=1e-3)
+
+
+def test_a_rule_that_holds_says_more_than_a_higher_score_without_one() -> None:
+    limits = Limits(local_chroma_distance=-1.0, match_threshold=0.9)
+    evidence = judge_as_heard(SONG, half_shared(0.3), limits)
+    assert outcome(evidence) == ("rejected", "score_below_threshold")
+    assert evidence.segment == "whole"
+
+
+def drifting(share: float) -> Features:
+    """The song's harmony; `share` of the peaks run 4 % fast, the others are its own or foreign."""
+    count = round(share * len(PEAKS.frames))
+    fast = PEAKS.played(1.04)
+    first = MadePeaks(fast.frames[:count], fast.hertz[:count], fast.phases[:count])
+    return sound(CHROMA, MEL_DB, first + fleeting(7, len(PEAKS.frames) - count))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.4, 0.6, 1.0])
+def test_peaks_that_run_at_another_tempo_are_not_what_was_heard(share: float) -> None:
+    evidence = judge_as_heard(SONG, drifting(share), LIMITS)
+    assert outcome(evidence) == ("rejected", "tempo_drifts")
+    assert evidence.score == pytest.approx(0.3 * defined_score(evidence), abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_a_drift_of_a_few_peaks_may_be_chance(share: float) -> None:
+    assert outcome(judge_as_heard(SONG, drifting(share), LIMITS)) == (
+        "rejected",
+        "score_below_threshold",
+    )
+
+
+def shared_voice(common_tones: int) -> tuple[Features, Features]:
+    """Two sounds under one voice that hold six tones each, some of them the same."""
+    voice, common = fleeting(3), held(1, common_tones)
+    first, second = (
+        sound(CHROMA, MEL_DB, voice + common + held(seed, 6 - common_tones)) for seed in (5, 4)
+    )
+    return first, second
+
+
+@pytest.mark.parametrize("common_tones", [0, 1])
+def test_a_voice_over_other_tones_is_no_shared_music(common_tones: int) -> None:
+    evidence = judge_as_heard(*shared_voice(common_tones), LIMITS)
+    assert outcome(evidence) == ("rejected", "tones_differ")
+    assert evidence.peak_agreement == 0.0
+    assert evidence.score == pytest.approx(0.3 * 0.3, abs=1e-4)  # c = m = 1, p = 0
+
+
+def test_tones_that_differ_are_no_reason_where_the_peaks_were_not_enough_anyway() -> None:
+    evidence = judge_as_heard(*shared_voice(0), Limits(match_threshold=1.01))
+    assert outcome(evidence) == ("rejected", "score_below_threshold")
+
+
+@pytest.mark.parametrize("common_tones", [4, 6])
+def test_tones_in_common_under_one_voice_are_shared_music(common_tones: int) -> None:
+    evidence = judge_as_heard(*shared_voice(common_tones), LIMITS)
+    assert evidence.verdict == "confirmed"
+    assert evidence.peak_agreement is not None
+    assert evidence.peak_agreement > 0.8
+
+
+def test_tones_half_in_common_count_in_part() -> None:
+    evidence = judge_as_heard(*shared_voice(3), LIMITS)
+    assert evidence.peak_agreement == pytest.approx(0.46, abs=0.08)  # of 0.75 without the tones
+
+
+def played(tempo: float, peaks: MadePeaks | None = None) -> Features:
+    """The song at another tempo, its pitch kept."""
+    return sound(faster(CHROMA, tempo), faster(MEL_DB, tempo), peaks or PEAKS.played(tempo))
+
+
+@pytest.mark.parametrize("tempo", [0.9, 1.1])
+def test_a_stretched_sound_is_a_tempo_variant_whose_peaks_count_half(tempo: float) -> None:
+    evidence = judge_variant(SONG, played(tempo), LIMITS)
+    assert evidence is not None
+    assert outcome(evidence) == ("variant", "tempo_variant")
+    assert evidence.speed == pytest.approx(tempo, abs=0.006)
+    assert evidence.semitones == 0.0
+    assert evidence.peak_agreement == pytest.approx(0.5, abs=0.01)
+    assert evidence.score == pytest.approx(defined_score(evidence) - 0.04, abs=1e-3)
+
+
+def test_where_a_variant_begins_is_told_in_the_candidates_own_time() -> None:
+    tempo, silent = 1.1, 44
+    peaks = PEAKS.played(tempo)
+    late = MadePeaks(peaks.frames + 2 * silent, peaks.hertz, peaks.phases)
+    candidate = sound(
+        np.concatenate([melody(5)[:silent], faster(CHROMA, tempo)]),
+        np.concatenate([timbre(5)[:silent], faster(MEL_DB, tempo)]),
+        late,
+    )
+    evidence = judge_variant(SONG, candidate, Limits(whole_chroma_distance=-1.0))
+    assert evidence is not None
+    assert outcome(evidence) == ("variant", "tempo_variant")
+    assert evidence.reference_start_s is not None
+    expected = silent * HOP_S + evidence.reference_start_s / tempo
+    assert evidence.candidate_start_s == pytest.approx(expected, abs=0.1)
+
+
+def test_a_variant_below_the_threshold_is_rejected() -> None:
+    evidence = judge_variant(SONG, played(1.1), Limits(match_threshold=0.97))
+    assert evidence is not None
+    assert outcome(evidence) == ("rejected", "score_below_threshold")
+    assert evidence.speed == pytest.approx(1.1, abs=0.006)
+
+
+def test_a_variant_without_a_rule_that_holds_is_rejected_with_its_score_cut() -> None:
+    limits = Limits(whole_chroma_distance=-1.0, local_chroma_distance=-1.0)
+    evidence = judge_variant(SONG, played(1.1), limits)
+    assert evidence is not None
+    assert outcome(evidence) == ("rejected", "distances_above_limits")
+    assert evidence.score == pytest.approx(0.3 * (defined_score(evidence) - 0.04), abs=1e-3)
+
+
+def sped(*, keeps_phases: bool) -> Features:
+    """Like a tape that runs 8 % fast: pitch and all. The timbre is not made to follow."""
+    peaks = PEAKS.played(FOUR_BINS, pitch=FOUR_BINS)
+    return sound(
+        np.roll(faster(CHROMA, FOUR_BINS), 4, axis=1),
+        faster(MEL_DB, FOUR_BINS),
+        peaks if keeps_phases else peaks.without_phase(),
+    )
+
+
+@pytest.mark.parametrize(("keeps_phases", "agreement"), [(True, 1.0), (False, 0.5)])
+def test_a_change_of_speed_alone_keeps_the_phases_that_make_it_sure(
+    keeps_phases: bool, agreement: float
+) -> None:
+    evidence = judge_variant(SONG, sped(keeps_phases=keeps_phases), ANY_TIMBRE)
+    assert evidence is not None
+    assert outcome(evidence) == ("variant", "speed_variant")
+    assert evidence.speed == pytest.approx(FOUR_BINS, rel=0.002)
+    assert evidence.semitones == pytest.approx(4 / 3, abs=0.03)
+    assert evidence.peak_agreement == pytest.approx(agreement, abs=0.01)
+
+
+def test_another_pitch_at_the_same_tempo_is_a_pitch_variant() -> None:
+    pitched = sound(np.roll(CHROMA, 6, axis=1), MEL_DB, PEAKS.played(1.0, pitch=2 ** (2 / 12)))
+    evidence = judge_variant(SONG, pitched, ANY_TIMBRE)
+    assert evidence is not None
+    assert outcome(evidence) == ("variant", "pitch_variant")
+    assert evidence.speed == 1.0
+    assert evidence.semitones == pytest.approx(2.0, abs=0.05)
+    assert evidence.peak_agreement == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(("keeps_phases", "agreement"), [(True, 1.0), (False, 0.1)])
+def test_where_hardly_anything_was_done_the_phases_must_agree_as_heard(
+    keeps_phases: bool, agreement: float
+) -> None:
+    peaks = PEAKS.played(1.005, pitch=1.005)
+    candidate = played(1.005, peaks if keeps_phases else peaks.without_phase())
+    evidence = judge_variant(SONG, candidate, LIMITS)
+    assert evidence is not None
+    assert evidence.reason == "speed_variant"
+    assert evidence.peak_agreement == pytest.approx(agreement, abs=0.01)
+
+
+def test_other_music_has_no_likely_variant() -> None:
+    assert judge_variant(SONG, sound(melody(2), timbre(2), fleeting(2)), LIMITS) is None
+
+
+def test_a_harmony_whose_peaks_agree_by_chance_alone_has_no_likely_variant() -> None:
+    assert judge_variant(SONG, played(1.1, fleeting(2, 0)), LIMITS) is None
+
+
+def test_one_peak_in_twenty_is_enough_to_be_judged() -> None:
+    few = PEAKS.played(1.1)
+    count = round(0.06 * len(few.frames))
+    mostly_other = MadePeaks(few.frames[:count], few.hertz[:count], few.phases[:count])
+    candidate = played(1.1, mostly_other + fleeting(7, len(few.frames) - count, frames=195))
+    evidence = judge_variant(SONG, candidate, LIMITS)
+    assert evidence is not None
+    assert outcome(evidence) == ("rejected", "score_below_threshold")

@@ -1,0 +1,114 @@
+"""The numbers between measuring and deciding, against the definition of the measurement."""
+
+import math
+
+import pytest
+
+from pipelines.audio.alignment import Block
+from pipelines.audio.scoring import (
+    block_meets_rule,
+    can_be_surpassed,
+    composite_score,
+    explains_better,
+    phase_weight,
+    tonal_weight,
+)
+from pipelines.domain.evidence import Limits, Segment
+
+LIMITS = Limits()
+HOP_S = 1024 / 22_050
+
+
+def defined_score(chroma: float, mfcc: float, agreement: float) -> float:
+    """S = 0.1 c + 0.2 m + 0.7 (1 - exp(-p / 0.10)), each of them cut to 0..1."""
+    c, m, p = (min(max(value, 0.0), 1.0) for value in (chroma, mfcc, agreement))
+    return 0.1 * c + 0.2 * m + 0.7 * (1 - math.exp(-p / 0.10))
+
+
+@pytest.mark.parametrize("chroma", [-0.5, 0.0, 0.4, 1.0, 1.2])
+@pytest.mark.parametrize("mfcc", [-0.5, 0.0, 0.3, 1.0, 1.2])
+@pytest.mark.parametrize("agreement", [-0.2, 0.0, 0.03, 0.1, 0.25, 1.0, 1.1])
+def test_the_composite_score_is_the_defined_one(
+    chroma: float, mfcc: float, agreement: float
+) -> None:
+    expected = defined_score(chroma, mfcc, agreement)
+    assert composite_score(chroma, mfcc, agreement) == pytest.approx(expected, abs=1e-4)
+
+
+def test_identity_scores_one_and_nothing_in_common_scores_zero() -> None:
+    assert composite_score(1.0, 1.0, 1.0) == pytest.approx(1.0, abs=1e-12)
+    assert composite_score(0.0, 0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("certainty", "weight"),
+    # chance gives 2.5, hardly ever more than 3.25, and never 5.25
+    [(0.0, 0.1), (2.5, 0.1), (3.25, 0.1), (4.25, 0.55), (5.25, 1.0), (15.0, 1.0)],
+)
+def test_phases_count_from_what_chance_hardly_reaches_to_what_it_never_does(
+    certainty: float, weight: float
+) -> None:
+    assert phase_weight(certainty, least=0.1) == pytest.approx(weight)
+
+
+@pytest.mark.parametrize("least", [0.0, 0.1, 0.5, 1.0])
+def test_without_phase_the_least_weight_is_left(least: float) -> None:
+    assert phase_weight(0.0, least=least) == least
+    assert phase_weight(9.0, least=least) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("balance", "weight"),
+    [(0.0, 0.0), (0.4, 0.0), (0.5, 0.0), (0.65, 0.5), (0.7, 2 / 3), (0.8, 1.0), (1.3, 1.0)],
+)
+def test_tones_weigh_fully_where_recordings_lie_and_nothing_where_voices_do(
+    balance: float, weight: float
+) -> None:
+    assert tonal_weight(balance) == pytest.approx(weight)
+
+
+def test_every_measured_recording_keeps_its_full_weight() -> None:
+    lowest_of_709_accepted_pairs = 0.84
+    assert tonal_weight(lowest_of_709_accepted_pairs) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("agreement", "other", "is_better"),
+    [
+        (0.11, 0.0, True), (0.09, 0.0, False), (0.1, 0.0, False), (0.25, 0.1, True),
+        (0.19, 0.1, False), (0.61, 0.4, True), (0.59, 0.4, False), (0.75, 0.5, False),
+        (0.0, -0.3, True), (-0.21, -0.3, False), (0.2, 0.2, False),
+    ],
+)  # fmt: skip
+def test_an_explanation_is_better_by_half_again_and_by_a_tenth(
+    agreement: float, other: float, is_better: bool
+) -> None:
+    assert explains_better(agreement, other) is is_better
+
+
+@pytest.mark.parametrize(("agreement", "can_be"), [(0.0, True), (0.66, True), (0.67, False)])
+def test_two_thirds_of_all_peaks_cannot_be_surpassed(agreement: float, can_be: bool) -> None:
+    assert can_be_surpassed(agreement) is can_be
+
+
+def block(chroma_distance: float, mfcc_distance: float, overlap_s: float) -> Block:
+    return Block(
+        reference_frame=0,
+        candidate_frame=0,
+        frames=math.ceil(overlap_s / HOP_S),
+        chroma=1 - chroma_distance,
+        mfcc=1 - mfcc_distance,
+    )
+
+
+@pytest.mark.parametrize(
+    ("segment", "chroma", "mfcc", "overlap_s"),
+    [("whole", 0.25, 0.48, 8.0), ("local", 0.65, 0.90, 5.5)],
+)
+def test_a_block_meets_the_rule_of_its_segment_up_to_each_limit(
+    segment: Segment, chroma: float, mfcc: float, overlap_s: float
+) -> None:
+    assert block_meets_rule(segment, block(chroma, mfcc, overlap_s), LIMITS)
+    assert not block_meets_rule(segment, block(chroma + 0.01, mfcc, overlap_s), LIMITS)
+    assert not block_meets_rule(segment, block(chroma, mfcc + 0.01, overlap_s), LIMITS)
+    assert not block_meets_rule(segment, block(chroma, mfcc, overlap_s - 0.1), LIMITS)
