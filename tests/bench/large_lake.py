@@ -25,7 +25,7 @@ PAGE = 20
 OF_ONE = 50  # works under one music id, and of one account
 TIMES_SEEN = 5
 APPENDS = 10
-SMALLER = 1_000_000
+SMALLER = 500_000
 """Observations in the lake of `make bench`; parts that run alone write a larger one."""
 WORLD = "sandbox"
 SPAN = timedelta(days=300)

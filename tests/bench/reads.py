@@ -1,7 +1,7 @@
 """Figures of uncached reads: pages of 20 and a year of the chart, from a large lake, over HTTP.
 
 `python -m tests.bench.reads [--observations N] [--near] [--lake FOLDER]` runs this part alone, with
-five million observations, where `make bench` has one million; a folder that is there already is
+five million observations, where `make bench` has half a million; a folder that is there already is
 read as it stands. The works of a page lie far apart, or near. Every request asks for a list that
 nobody asked for before, so nothing comes from memory but what the files' footers say.
 """
