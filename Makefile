@@ -59,7 +59,7 @@ check: env fmt lint types arch ## all that CI runs: format, lint, types, archite
 	@rm -rf .coverage_data && mkdir .coverage_data
 	@$(MEASURED) $(PYTEST_ARGS) -m quick
 	@$(MEASURED) $(PYTEST_ARGS) -m full
-	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
+	@$(BIN)/coverage combine --quiet && $(BIN)/python -m tests.coverage_floor
 
 soak: env ## by hand: one worker killed at 100 moments, a simulated week, the quick tests ten times (RUNS=)
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)

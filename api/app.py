@@ -3,6 +3,7 @@
 The layers around the routes are in `layers.py`.
 """
 
+import functools
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from api.annotations import AnnotationDesk
@@ -110,6 +112,7 @@ def build_routes(
         redirect_slashes=False,
         telemetry={"metrics": False, "logs": False},  # spans alone; both have a form of our own
         exception_handlers=_HANDLERS,
+        routes=list(_routes()),
     )
     app.state.desk = desk
     app.state.readiness = readiness
@@ -121,10 +124,21 @@ def build_routes(
     app.state.answers = JobAnswers()
     app.state.feed = feed
     app.state.sync_job_timeout = sync_job_timeout
-    for router in ROUTERS:
-        app.include_router(router)
     describe(app)
     return app
+
+
+@functools.cache
+def _routes() -> tuple[BaseRoute, ...]:
+    """Return the routes that every application of this process shares.
+
+    The framework derives validators from their signatures at the first request, which takes a third
+    of a second; shared routes do it once however many applications there are.
+    """
+    bare = FastAPI(openapi_url=None)
+    for router in ROUTERS:
+        bare.include_router(router)
+    return tuple(bare.routes)
 
 
 async def _known_error(request: Request, error: SametrackError) -> Response:

@@ -24,9 +24,9 @@ HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 
 
-@pytest.fixture
-def document(client: TestClient) -> Any:
-    return client.get("/openapi.json").json()
+@pytest.fixture(scope="module")
+def document(shared_service: Any) -> Any:
+    return shared_service.client().get("/openapi.json").json()
 
 
 def test_the_document_is_as_reviewed(document: Any, snapshot: SnapshotAssertion) -> None:
