@@ -31,13 +31,14 @@ from hypothesis.stateful import (
 from pipelines.attempts import ScanEnd
 from pipelines.desk import ScanDesk, World
 from pipelines.domain.errors import JobNotFoundError, WarehouseUnavailableError
-from pipelines.domain.jobs import FINAL, Job, Progress, may_move
+from pipelines.domain.jobs import Job, Progress
 from pipelines.domain.parameters import ScanParameters
 from pipelines.kept_results import Results
 from pipelines.launching import ORIGIN_TAG
 from pipelines.settings import Settings
 from pipelines.worker import Worker
 from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
+from tests.job_states import FINAL, LEGAL_MOVES
 from warehouse.control import ControlStore, open_control
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -223,7 +224,7 @@ class JobLives(RuleBasedStateMachine):
         for job_id, before in self.seen.items():
             now = after.get(job_id)
             assert now is not None, "a job vanished before its time"
-            assert now.status == before.status or may_move(before.status, now.status)
+            assert now.status in {before.status, *LEGAL_MOVES[before.status]}
             if before.status in FINAL:
                 assert now == before, "a job that had ended was changed"
         wanted = Counter(one.fingerprint for one in after.values() if _is_wanted(one))

@@ -7,10 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from pipelines.domain.jobs import FINAL, Job, JobStatus, may_move
+from pipelines.domain.jobs import Job, JobStatus
+from tests.job_states import FINAL, LEGAL_MOVES, STATES
 from warehouse.control import NewJob, open_control
-
-STATUSES: tuple[JobStatus, ...] = ("queued", "running", "completed", "failed", "cancelled")
 
 
 class JobLife(RuleBasedStateMachine):
@@ -52,11 +51,11 @@ class JobLife(RuleBasedStateMachine):
         if job is not None:
             assert job.priority == max(job.priority for job in queued)
 
-    @rule(job_id=ids, status=st.sampled_from(STATUSES))
+    @rule(job_id=ids, status=st.sampled_from(STATES))
     def finish(self, job_id: str, status: JobStatus) -> None:
         before = self.before[job_id].status
         moved = self.control.finish(job_id, status)
-        assert moved == (status in FINAL and may_move(before, status))
+        assert moved == (status in FINAL and status in LEGAL_MOVES[before])
 
     @rule(job_id=ids)
     def cancel(self, job_id: str) -> None:
@@ -73,7 +72,7 @@ class JobLife(RuleBasedStateMachine):
         after = {job.job_id: job for job in self.control.jobs(limit=1000)}
         for job_id, job in self.before.items():
             status = after[job_id].status
-            assert status == job.status or may_move(job.status, status)
+            assert status == job.status or status in LEGAL_MOVES[job.status]
         self.before = after
 
     @invariant()

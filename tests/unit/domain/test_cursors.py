@@ -53,3 +53,29 @@ def test_a_place_within_a_captured_page_is_ours(cursor: int) -> None:
 def test_nothing_is_before_the_beginning() -> None:
     with pytest.raises(ValueError, match="negative"):
         read_place(-1)
+
+
+@pytest.mark.parametrize(
+    ("cursor", "place"),
+    [
+        (0, Place(None, 0)),
+        (1_048_575, Place(None, 1_048_575)),
+        (1_048_576, Place(1, 0)),
+        (3 * 1_048_576 + 7, Place(3, 7)),
+    ],
+)
+def test_a_cursor_is_the_sequence_times_2_to_the_20_plus_an_offset(
+    cursor: int, place: Place
+) -> None:
+    assert read_place(cursor) == place
+
+
+def test_the_next_page_begins_behind_the_members_shown() -> None:
+    assert Place(None, 30).after(10, as_of=5) == 5 * 1_048_576 + 40
+
+
+@pytest.mark.parametrize(("cursor", "ours"), [(549_755_813_887, True), (549_755_813_888, False)])
+def test_a_cursor_of_posts_from_the_middle_of_1987_on_is_the_platforms(
+    cursor: int, ours: bool
+) -> None:
+    assert (read_place_in_page(cursor) is not None) is ours

@@ -209,3 +209,200 @@ def test_unknown_counts_of_an_account_are_told_not_guessed() -> None:
     assert entry["linked_digg_count"] is None
     assert entry["linked_statistics_complete"] is False
     assert entry["follower_count"] is None
+
+
+DEPTHS = [  # decisions, section 3: what a request may ask more of, and which source that feeds
+    ("candidate_limit", "music", 150),
+    ("search_candidate_limit", "search", 150),
+    ("search_batch_target", "search", 150),
+    ("search_page_limit", "search", 30),
+    ("search_request_budget", "search", 180),
+    ("account_profile_limit", "accounts", 30),
+]
+
+
+@pytest.mark.parametrize(("name", "source", "had"), DEPTHS)
+def test_each_depth_is_asked_of_its_own_source_unless_that_was_exhausted(
+    name: str, source: str, had: int
+) -> None:
+    document = result(FORTY)
+    others = dict.fromkeys(("music", "search", "accounts"), True)
+    more = replace(ScanParameters(), **{name: had + 1})  # type: ignore[arg-type]  # all whole numbers
+    equal = replace(ScanParameters(), **{name: had})  # type: ignore[arg-type]  # all whole numbers
+    document["sources_ended_by_exhaustion"] = others | {source: False}
+    assert not is_served(document, more)
+    assert is_served(document, equal)
+    document["sources_ended_by_exhaustion"] = others
+    assert is_served(document, more)
+
+
+def test_a_result_serves_until_its_time_to_live_is_over() -> None:
+    assert is_served(result(FORTY), ScanParameters(), age_s=TTL_S - 1)
+    assert not is_served(result(FORTY), ScanParameters(), age_s=TTL_S)
+
+
+def test_too_few_works_serve_only_where_the_feed_of_the_track_ended() -> None:
+    document = result(FORTY[:5])
+    document["sources_ended_by_exhaustion"] = {"search": True, "accounts": True}
+    assert not is_served(document, ScanParameters(count=6))
+    assert is_served(document, ScanParameters(count=5))
+    document["sources_ended_by_exhaustion"] = {"music": True}
+    assert is_served(document, ScanParameters(count=6))
+
+
+def test_works_are_counted_after_the_viral_rule() -> None:
+    document = result([work(n, likes=50 + n) for n in range(4)])
+    wanted = ScanParameters(count=2, viral_only=True, viral_threshold=52)
+    assert is_served(document, wanted)
+    assert not is_served(document, replace(wanted, viral_threshold=53))
+    assert is_served(document, replace(wanted, viral_threshold=53, viral_only=False))
+
+
+def test_a_search_by_name_ranks_nothing_and_so_serves_any_count() -> None:
+    document = result([]) | {"keyword": "晴天"}
+    assert is_served(document, ScanParameters(count=500))
+    document["sources_ended_by_exhaustion"] = {"search": False}
+    assert not is_served(document, ScanParameters(search_page_limit=60))
+
+
+def test_a_document_says_that_it_is_no_full_enumeration_and_how_much_it_confirmed() -> None:
+    document = result(FORTY[:3])
+    assert document["confirmed_count"] == 3
+    assert document["coverage_complete"] is False
+    assert document["account_count_complete"] is False
+    assert document["algorithm"] == "audiolib_chroma_mfcc_multiref_local_dtw_v3"
+    assert document["keyword"] is None
+    assert document["variants"] == {"count": 0, "aweme_list": [], "by_kind": {}}
+
+
+@pytest.mark.parametrize("budget", [0, 180])
+def test_a_search_that_was_not_reached_shows_nothing_of_everything(budget: int) -> None:
+    assert no_search(request_budget=budget) == {
+        "aweme_list": [],
+        "returned_count": 0,
+        "high_relevance_count": 0,
+        "conflicting_music_title_count": 0,
+        "expanded_candidate_count": 0,
+        "visible_ranking_overlap_count": 0,
+        "pagination": {
+            "pages_fetched": 0,
+            "terms_paginated": 0,
+            "terms": [],
+            "request_budget": budget,
+            "requests_used": 0,
+        },
+    }
+    assert no_search() == no_search(request_budget=0)
+
+
+def test_a_document_keeps_values_of_its_own() -> None:
+    given = {"count": 30}
+    document = replace(RESULT, parameters=given, sources_ended_by_exhaustion={}).to_document()
+    document["parameters"]["count"] = 1
+    document["sources_ended_by_exhaustion"]["music"] = True
+    assert given == {"count": 30}
+
+
+RESULT = ResultDocument(
+    music={"id_str": MUSIC_ID},
+    music_id=MUSIC_ID,
+    ranked=FORTY[:2],
+    candidate_pool_size=7,
+    unique_account_count=2,
+    account_summary={"accounts": []},
+    discovery={"rounds": []},
+    coverage={"sources": []},
+    parameters={},
+    sources_ended_by_exhaustion={},
+    is_demo_data=True,
+    data_provider="public-graph",
+    created_at="2026-01-31T12:00:00Z",
+    algorithm="algorithm of then",
+    account_count_complete=True,
+)
+
+
+def test_a_view_has_the_fields_of_the_interface() -> None:
+    view = view_result(RESULT.to_document(), ScanParameters(count=5))
+    for shown_elsewhere in ("aweme_list", "count_note_zh", "search_related"):
+        del view[shown_elsewhere]
+    assert view == {
+        "music_id": MUSIC_ID,
+        "keyword": None,
+        "music": {"id_str": MUSIC_ID},
+        "candidate_pool_size": 7,
+        "confirmed_count": 2,
+        "returned_count": 2,
+        "requested_count": 5,
+        "count_satisfied": False,
+        "variants": {"count": 0, "aweme_list": [], "by_kind": {}},
+        "unique_account_count": 2,
+        "account_count_complete": True,
+        "account_summary": {"accounts": []},
+        "discovery": {"rounds": []},
+        "coverage": {"sources": []},
+        "coverage_complete": False,
+        "algorithm": "algorithm of then",
+        "is_demo_data": True,
+        "data_provider": "public-graph",
+        "created_at": "2026-01-31T12:00:00Z",
+    }
+
+
+def test_a_ranked_video_has_its_rank_score_and_whether_it_is_viral() -> None:
+    works = [work(1, likes=10), work(2, likes=9)]
+    view = view_result(result(works), ScanParameters(viral_threshold=10))
+    assert [
+        (video["rank"], video["hot_score"], video["is_viral"]) for video in view["aweme_list"]
+    ] == [(1, 10 + 4 + 6 + 24, True), (2, 9 + 4 + 6 + 24, False)]
+
+
+@pytest.mark.parametrize(
+    ("count", "ended", "viral_only", "keyword", "words"),
+    [
+        (7, True, True, None, "已返回请求的 7 条作品"),
+        (8, True, False, None, "公开作品不足, 公开列表已读完"),
+        (8, False, False, None, "本次扫描范围内的已确认作品不足"),
+        (8, False, True, None, "本次扫描范围内的已确认作品不足"),
+        (8, True, True, "晴天", "关键词模式只返回综合搜索相关作品"),
+    ],
+)
+def test_the_note_fits_what_is_missing(
+    count: int, ended: bool, viral_only: bool, keyword: str | None, words: str
+) -> None:
+    wanted = ScanParameters(count=count, viral_only=viral_only, viral_threshold=0)
+    document = result(FORTY[:7], ended=ended) | {"keyword": keyword}
+    assert view_result(document, wanted)["count_note_zh"].startswith(words)
+
+
+def test_the_note_names_the_threshold_where_confirmed_works_do_not_reach_it() -> None:
+    wanted = ScanParameters(count=8, viral_only=True, viral_threshold=101)
+    note = view_result(result(FORTY[:7], ended=True), wanted)["count_note_zh"]
+    assert note.startswith("点赞数达到 101 的已确认作品不足")
+    assert "实际返回 0 条" in note
+
+
+def test_variants_are_cut_and_filtered_like_the_ranking_and_still_counted_whole() -> None:
+    document = result([work(1)])
+    variants = [work(n, likes=n) for n in range(5)]
+    document["variants"] = {"count": 5, "aweme_list": variants, "by_kind": {"speed": 5}}
+    wanted = ScanParameters(count=2, viral_only=True, viral_threshold=2)
+    found = view_result(document, wanted)["variants"]
+    assert [(video["rank"], video["aweme_id"]) for video in found["aweme_list"]] == [
+        (1, "7000004"),
+        (2, "7000003"),
+    ]
+    assert (found["count"], found["by_kind"]) == (5, {"speed": 5})
+
+
+def test_related_works_below_the_cut_of_the_ranking_are_no_overlap() -> None:
+    document = result([work(1, likes=1), work(2, likes=2), work(3, likes=3)])
+    document["search_related"] = {**no_search(), "aweme_list": [work(1), work(2), work(3)]}
+    related = view_result(document, ScanParameters(count=2))["search_related"]
+    assert [video["duplicate_with_returned_ranking"] for video in related["aweme_list"]] == [
+        False,
+        True,
+        True,
+    ]
+    assert related["visible_ranking_overlap_count"] == 2
+    assert related["pagination"] == no_search()["pagination"]

@@ -1,37 +1,96 @@
-"""Defaults, linked values and what makes two requests the same."""
+"""The parameters of a scan: the table of the interface, endpoint 5, and the linked values."""
 
 from dataclasses import fields
 
 import pytest
 
-from pipelines.domain.evidence import ALGORITHM
 from pipelines.domain.parameters import (
-    BY_NAME,
-    DEPTH_PARAMETERS,
+    LOW_CANDIDATE_LIMIT,
+    MAX_SEARCH_KEYWORDS,
     PARAMETERS,
-    VIEW_PARAMETERS,
     ScanParameters,
-    fingerprint,
-    scan_key,
     scan_parameters,
 )
 
+ORDERS = ("hot_score", "digg", "comment", "collect", "share", "latest", "oldest")
+INTERFACE = [  # name, type, default, allowed; linked defaults are named, not given
+    ("candidate_limit", int, 150, 15, 2000, (), None),
+    ("count", int, 30, 1, 500, (), None),
+    ("sort_by", str, "hot_score", None, None, ORDERS, None),
+    ("viral_threshold", int, 10_000, 0, None, (), None),
+    ("viral_only", bool, False, None, None, (), None),
+    ("search_enabled", bool, True, None, None, (), None),
+    ("search_candidate_limit", int, None, 0, 5000, (), "candidate_limit"),
+    ("search_batch_target", int, 150, 1, 1000, (), None),
+    ("search_page_limit", int, 30, 1, 60, (), None),
+    ("search_request_budget", int, 180, 10, 180, (), None),
+    ("verify_audio", bool, True, None, None, (), None),
+    ("match_threshold", float, 0.65, 0, 1, (), None),
+    ("account_profile_limit", int, None, 0, 500, (), "count"),
+    ("refresh", bool, False, None, None, (), None),
+]
+OMITTED = {
+    "candidate_limit": 150,
+    "count": 30,
+    "sort_by": "hot_score",
+    "viral_threshold": 10_000,
+    "viral_only": False,
+    "search_enabled": True,
+    "search_keywords": [],
+    "search_candidate_limit": 150,
+    "search_batch_target": 150,
+    "search_page_limit": 30,
+    "search_request_budget": 180,
+    "verify_audio": True,
+    "match_threshold": 0.65,
+    "account_profile_limit": 30,
+    "refresh": False,
+}
 
-def key(parameters: ScanParameters) -> str:
-    return scan_key("1234567", "sandbox", "public-graph", ALGORITHM, parameters)
+
+def test_the_table_is_that_of_the_interface() -> None:
+    assert [
+        (p.name, p.kind, p.default, p.minimum, p.maximum, p.choices, p.linked_to)
+        for p in PARAMETERS
+    ] == INTERFACE
 
 
-def print_of(parameters: ScanParameters) -> str:
-    return fingerprint("1234567", "sandbox", "public-graph", parameters)
+def test_at_most_eight_keywords_and_a_floor_that_is_advice() -> None:
+    assert (MAX_SEARCH_KEYWORDS, LOW_CANDIDATE_LIMIT) == (8, 100)
 
 
-def test_every_parameter_is_a_field_and_every_default_agrees() -> None:
+def test_what_is_omitted_takes_its_default() -> None:
+    assert scan_parameters({}).to_document() == OMITTED
+    assert ScanParameters().to_document() == OMITTED
+
+
+def test_every_parameter_is_a_field() -> None:
     names = {field.name for field in fields(ScanParameters)} - {"search_keywords"}
-    assert names == {parameter.name for parameter in PARAMETERS}
-    effective = scan_parameters({}).to_document()
-    assert {p.name: effective[p.name] for p in PARAMETERS if p.default is not None} == {
-        p.name: p.default for p in PARAMETERS if p.default is not None
-    }
+    assert names == {name for name, *_ in INTERFACE}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("candidate_limit", 15), ("count", 1), ("sort_by", "oldest"), ("viral_threshold", 0),
+        ("viral_only", True), ("search_enabled", False), ("search_candidate_limit", 0),
+        ("search_batch_target", 1), ("search_page_limit", 1), ("search_request_budget", 10),
+        ("verify_audio", False), ("match_threshold", 0.0), ("account_profile_limit", 0),
+        ("refresh", True),
+    ],
+)  # fmt: skip
+def test_what_is_given_is_what_counts_even_where_it_is_nothing(name: str, value: object) -> None:
+    assert scan_parameters({name: value}).to_document()[name] == value
+
+
+def test_given_none_is_omitted() -> None:
+    assert scan_parameters(dict.fromkeys(OMITTED)).to_document() == OMITTED
+
+
+def test_keywords_stay_as_given() -> None:
+    given = scan_parameters({"search_keywords": ["Rain", "晴天"]})
+    assert given.search_keywords == ("Rain", "晴天")
+    assert given.to_document()["search_keywords"] == ["Rain", "晴天"]
 
 
 def test_linked_parameters_follow_what_they_are_linked_to() -> None:
@@ -46,37 +105,3 @@ def test_a_linked_parameter_that_is_given_stays() -> None:
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(TypeError):
         scan_parameters({"candidate_limits": 10})
-
-
-@pytest.mark.parametrize("name", sorted(VIEW_PARAMETERS) + list(DEPTH_PARAMETERS))
-def test_view_and_depth_do_not_change_what_a_scan_is_about(name: str) -> None:
-    other = changed(name)
-    assert key(other) == key(ScanParameters())
-    assert print_of(other) != print_of(ScanParameters())
-
-
-@pytest.mark.parametrize("name", ["match_threshold", "verify_audio", "search_enabled"])
-def test_what_is_heard_and_searched_changes_it(name: str) -> None:
-    assert key(changed(name)) != key(ScanParameters())
-
-
-def test_keywords_are_compared_without_order_and_case() -> None:
-    left = ScanParameters(search_keywords=("Night", " flight"))
-    assert key(left) == key(ScanParameters(search_keywords=("FLIGHT", "night")))
-
-
-def test_a_refresh_joins_the_equal_running_job() -> None:
-    assert print_of(ScanParameters(refresh=True)) == print_of(ScanParameters())
-
-
-def changed(name: str) -> ScanParameters:
-    return scan_parameters({name: _another(name)})
-
-
-def _another(name: str) -> object:
-    parameter = BY_NAME[name]
-    if parameter.kind is bool:
-        return not parameter.default
-    if parameter.choices:
-        return parameter.choices[-1]
-    return 0.5 if parameter.kind is float else 77

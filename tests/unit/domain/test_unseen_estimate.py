@@ -1,5 +1,6 @@
 """The lower bound of music ids that no screen showed."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,40 @@ def test_ids_that_were_all_met_often_leave_nothing_to_expect() -> None:
     found = unseen_music_ids(met)
     assert found is not None
     assert found["lower_bound"] == 0
+
+
+@pytest.mark.parametrize(
+    ("once", "twice", "lower_bound"),
+    [
+        (2, 0, 1),
+        (3, 0, 3),
+        (3, 1, 1),  # 1.5: a bound is never rounded up
+        (5, 1, 5),
+        (5, 3, 2),
+        (1, 1, 0),
+        (0, 2, 0),
+    ],
+)
+def test_the_bound_is_that_of_chao(once: int, twice: int, lower_bound: int) -> None:
+    met = [(f"once {n}", f"a{n}") for n in range(once)]
+    met += [(f"twice {n} {time}", f"b{n}") for n in range(twice) for time in range(2)]
+    found = unseen_music_ids(met)
+    assert found is not None
+    del found["note"]
+    assert found == {
+        "method": "chao1",
+        "unit": "music_id",
+        "lower_bound": lower_bound,
+        "observed": once + twice,
+        "met_once": once,
+        "met_twice": twice,
+    }
+
+
+def test_an_id_met_three_times_is_neither_met_once_nor_twice() -> None:
+    found = unseen_music_ids([("w1", "a"), ("w2", "a"), ("w3", "a"), ("w4", "b")])
+    assert found is not None
+    assert (found["met_once"], found["met_twice"], found["observed"]) == (1, 0, 2)
 
 
 def test_too_few_ids_say_nothing() -> None:

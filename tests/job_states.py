@@ -1,0 +1,18 @@
+"""The states of a job and its moves, as the decisions have them (section 3): what tests judge by.
+
+Not the product's own table: a test that asked it would find every move legal that it allows.
+"""
+
+from pipelines.domain.jobs import JobStatus
+
+STATES: tuple[JobStatus, ...] = ("queued", "running", "completed", "failed", "cancelled")
+FINAL: frozenset[JobStatus] = frozenset({"completed", "failed", "cancelled"})
+LEGAL_MOVES: dict[JobStatus, frozenset[JobStatus]] = {
+    # a job that waits may end, too: it is cancelled, no worker can take it, or it waits again
+    # although its result is there already
+    "queued": frozenset({"running", "completed", "failed", "cancelled"}),
+    "running": frozenset({"completed", "failed", "cancelled"}),
+    "completed": frozenset(),
+    "failed": frozenset(),
+    "cancelled": frozenset(),
+}

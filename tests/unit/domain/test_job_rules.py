@@ -1,0 +1,138 @@
+"""The life of a collection job: the table of its moves, its stages, and what a search is about."""
+
+import hashlib
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from pipelines.domain import jobs
+from pipelines.domain.endings import lost_ending
+from pipelines.domain.jobs import (
+    KINDS,
+    PRIORITY_PEOPLE,
+    PRIORITY_SCHEDULES,
+    STAGES,
+    Job,
+    JobStatus,
+    Progress,
+    keyword_subject,
+    may_move,
+)
+from tests.job_states import FINAL, LEGAL_MOVES, STATES
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+JOB = Job(
+    job_id="j",
+    kind="scan",
+    status="running",
+    input="x",
+    target="x",
+    music_id=None,
+    parameters={},
+    fingerprint="f",
+    scan_key=None,
+    origin="api",
+    priority=100,
+    progress=Progress(),
+    error=None,
+    cancel_requested=False,
+    worker_id="w",
+    heartbeat_at=NOW,
+    created_at=NOW,
+    started_at=NOW,
+    finished_at=None,
+    expires_at=None,
+)
+
+
+@pytest.mark.parametrize("before", STATES)
+@pytest.mark.parametrize("after", STATES)
+def test_a_job_makes_the_moves_of_the_decisions_and_no_other(
+    before: JobStatus, after: JobStatus
+) -> None:
+    assert may_move(before, after) is (after in LEGAL_MOVES[before])
+
+
+def test_the_states_are_the_five_of_the_interface_and_three_are_final() -> None:
+    assert tuple(jobs.MOVES) == STATES
+    assert jobs.FINAL == FINAL
+
+
+def test_a_job_scans_searches_or_discovers() -> None:
+    assert KINDS == ("scan", "keyword_search", "discovery")
+
+
+def test_people_go_before_schedules() -> None:
+    assert (PRIORITY_PEOPLE, PRIORITY_SCHEDULES) == (100, 10)
+
+
+def test_the_stages_come_in_the_order_that_clients_know() -> None:
+    assert STAGES == (
+        "resolving", "track", "music_first_screen", "author_first_screens",
+        "hashtag_first_screens", "search_pages", "candidates", "video_details",
+        "confirmed_videos", "account_profiles", "rankings", "job_results",
+    )  # fmt: skip
+
+
+def test_a_job_begins_with_nothing_counted() -> None:
+    assert Progress().to_document() == {
+        "stage": "resolving",
+        "stage_index": 0,
+        "stage_count": 12,
+        "candidate_pool_count": 0,
+        "confirmed_count": 0,
+        "detail_checked_count": 0,
+        "audio_checked_count": 0,
+        "search_page_count": 0,
+        "account_profile_count": 0,
+        "requests_used": 0,
+        "eta_s": None,
+        "updated_at": None,
+    }
+
+
+def test_the_next_stage_keeps_the_counts() -> None:
+    progress = Progress(confirmed_count=3, requests_used=9).at("candidates")
+    assert (progress.stage, progress.stage_index) == ("candidates", 6)
+    assert (progress.confirmed_count, progress.requests_used) == (3, 9)
+    with pytest.raises(ValueError, match="not in tuple"):
+        progress.at("nowhere")
+
+
+def test_a_search_by_name_is_about_the_hash_of_its_name() -> None:
+    assert keyword_subject("晴天") == f"keyword:{hashlib.sha256('晴天'.encode()).hexdigest()[:16]}"
+
+
+@pytest.mark.parametrize("name", ["Night Flight", " night flight ", "ＮＩＧＨＴ　ＦＬＩＧＨＴ"])
+def test_equal_names_are_one_subject_however_they_are_typed(name: str) -> None:
+    assert keyword_subject(name) == keyword_subject("night flight")
+
+
+def test_another_name_is_another_subject() -> None:
+    assert keyword_subject("night flights") != keyword_subject("night flight")
+
+
+@pytest.mark.parametrize(
+    ("cancel_requested", "has_result", "status"),
+    [
+        (False, False, "failed"),
+        (True, False, "cancelled"),
+        (False, True, "completed"),
+        (True, True, "completed"),
+    ],
+)
+def test_a_job_without_its_worker_ends_by_what_is_known_of_it(
+    cancel_requested: bool, has_result: bool, status: str
+) -> None:
+    job = replace(JOB, cancel_requested=cancel_requested)
+    found, error = lost_ending(job, "The worker is gone", has_result=has_result)
+    assert found == status
+    assert (error is not None) == (status == "failed")
+
+
+def test_a_lost_job_fails_with_the_reason_and_what_to_do() -> None:
+    _, error = lost_ending(JOB, "The worker is gone")
+    assert error is not None
+    assert (error["type"], error["detail"]) == ("worker_unavailable", "The worker is gone")
+    assert str(error["hint"]).startswith("Ask again")
