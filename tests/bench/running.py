@@ -79,6 +79,7 @@ class Runner:
     def __post_init__(self) -> None:
         self._began = self.clock()
         self._found: list[tuple[str, Figure]] = []
+        self._ended = 0
         self._is_well = True
 
     def run(self, rows: Sequence[Row], space: Workspace) -> int:
@@ -90,8 +91,9 @@ class Runner:
         try:
             for place, row in enumerate(rows):
                 self._measure(row, space, _still_to_come(rows[place + 1 :]))
+                self._ended += 1
         finally:
-            self._show_all(rows)
+            self._show_all(len(rows))
         return ALL_WELL if self._is_well else SOME_FAILED
 
     def _measure(self, row: Row, space: Workspace, coming: str) -> None:
@@ -119,9 +121,9 @@ class Runner:
         elapsed = self.clock() - self._began
         print(f"{elapsed:5.0f} s  {line}   | {coming}", file=self.out, flush=True)
 
-    def _show_all(self, rows: Sequence[Row]) -> None:
+    def _show_all(self, asked: int) -> None:
         elapsed = self.clock() - self._began
-        table = Table(title=f"{len(rows)} {'row' if len(rows) == 1 else 'rows'} in {elapsed:.0f} s")
+        table = Table(title=f"{self._ended} of {asked} rows in {elapsed:.0f} s")
         for name in ("row", "what", "measured", "aim"):
             table.add_column(name)
         for name, figure in self._found:

@@ -95,9 +95,9 @@ def test_what_is_being_done_is_seen_before_it_is_done_and_is_no_figure() -> None
 def test_rows_are_told_in_their_order_and_then_once_more_as_a_table() -> None:
     _, text = run(row("one", ("a", "1 ms", "")), row("two", ("b", "2 ms", "")))
 
-    found = places(text, "one: about one", "one: a", "two: about two", "two: b", "2 rows in")
+    found = places(text, "one: about one", "one: a", "two: about two", "two: b", "2 of 2 rows in")
     assert found == sorted(found)
-    table = text[text.index("2 rows in") :]
+    table = text[text.index("2 of 2 rows in") :]
     assert places(table, "1 ms", "2 ms") == sorted(places(table, "1 ms", "2 ms"))
 
 
@@ -126,7 +126,7 @@ def test_a_line_begins_with_the_seconds_since_the_start() -> None:
 
     assert out.seen.startswith("    0 s  one: about one")
     assert "\n   75 s  one: figure" in out.seen
-    assert "1 row in 75 s" in out.seen
+    assert "1 of 1 rows in 75 s" in out.seen
 
 
 def test_a_row_tells_its_seconds_by_the_clock_and_of_the_processor() -> None:
@@ -161,7 +161,7 @@ def test_a_row_that_fails_loses_neither_its_own_figures_nor_the_others() -> None
 
     assert status == 1
     assert "two: FAILED   ValueError: no such lake   |" in text
-    table = text[text.index("3 rows in") :]
+    table = text[text.index("3 of 3 rows in") :]
     found = places(table, "1 ms", "2 ms", "ValueError: no such lake", "3 ms")
     assert found == sorted(found)
 
@@ -194,7 +194,7 @@ def test_whoever_breaks_off_still_sees_what_was_found() -> None:
     with pytest.raises(KeyboardInterrupt):
         Runner(out=out, clock=Clock()).run(rows, SPACE)
 
-    table = out.seen[out.seen.index("3 rows in") :]
+    table = out.seen[out.seen.index("1 of 3 rows in") :]
     assert "1 ms" in table
     assert "2 ms" in table
 
@@ -202,7 +202,7 @@ def test_whoever_breaks_off_still_sees_what_was_found() -> None:
 def test_square_brackets_of_a_figure_are_shown_as_they_are() -> None:
     _, text = run(row("one", ("by digest", "[1, 2, 3]", "[red]")))
 
-    table = text[text.index("1 row in") :]
+    table = text[text.index("1 of 1 rows in") :]
     assert "[1, 2, 3]" in table
     assert "[red]" in table
 
