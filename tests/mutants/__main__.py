@@ -1,7 +1,7 @@
 """`make mutants`: change the product in one place at a time; the tests must notice.
 
 Each module of `modules.MODULES` must have 90 % of its mutants killed; of a sample, all of them
-together. The mutants that survive are shown with what they changed.
+together. A mutant that survives is shown at once, with what it changed.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from tests.mutants.mutants import Mutant, equivalent_ones, mutants_of
 from tests.mutants.running import Ending, Runner
 
 MUST_BE_KILLED = 0.9
+STEP = 25  # mutants between lines of progress
 console = Console(width=120, highlight=False)
 
 
@@ -28,7 +29,6 @@ class Tally:
     """What became of the mutants of one module."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
-    survivors: list[Mutant] = field(default_factory=list)
     spent_s: float = 0.0
 
     @property
@@ -85,12 +85,11 @@ def _tried(runner: Runner, path: str, mutants: list[Mutant]) -> Tally:
         console.print(original.said)
         sys.exit(f"{path}: its tests fail without any mutant")
     tally = Tally()
-    for ending in runner.endings(mutants, cpu_s=10 + 5 * original.spent_s):
+    console.print(f"{path}: {len(mutants)} mutants; its tests take {original.spent_s:.1f} s")
+    for done, ending in enumerate(runner.endings(mutants, cpu_s=10 + 5 * original.spent_s), 1):
         _count(tally, ending)
-    killed = f"{tally.killed} of {len(mutants)} killed"
-    console.print(f"{path}: {killed} ({tally.share:.0%}), {tally.spent_s:.0f} s of a processor")
-    for mutant in tally.survivors:
-        console.print(str(mutant), markup=False)
+        if done % STEP == 0 or done == len(mutants):
+            console.print(f"  {done:>4} tried, {tally.killed:>4} killed ({tally.share:.0%})")
     return tally
 
 
@@ -99,9 +98,9 @@ def _count(tally: Tally, ending: Ending) -> None:
     tally.outcomes[ending.outcome] += 1
     tally.spent_s += ending.spent_s
     if ending.outcome == "survived":
-        tally.survivors.append(ending.mutant)
+        console.print(f"  survived {ending.mutant}", markup=False, soft_wrap=True)
     if ending.outcome == "broken":
-        console.print(f"{ending.mutant}\n{ending.said}", markup=False)
+        console.print(f"  broken {ending.mutant}\n{ending.said}", markup=False, soft_wrap=True)
 
 
 def _summary(tallies: dict[str, Tally], took_s: float) -> None:

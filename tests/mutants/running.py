@@ -7,6 +7,7 @@ by the clock, and counts as killed. Properties are tried with fewer examples tha
 same ones each time, and are not shrunk: that there is a counterexample is all that is asked.
 """
 
+import gc
 import importlib
 import os
 import resource
@@ -36,7 +37,8 @@ NOT_LOADED, NO_PROCESS = 90, 91
 MEMORY = 4 << 30  # a loop that never ends must not take the machine with it
 EXAMPLES = 40
 PYTEST = (
-    "-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist",
+    "-x", "-q", "--assert=plain", "--no-header",
+    "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
 )  # fmt: skip
 
@@ -128,6 +130,7 @@ class Runner:
         for name in named:
             with suppress(Exception):  # what cannot be loaded early is loaded late
                 importlib.import_module(name)
+        gc.freeze()  # a child need not go through them when it cleans up
         return ending
 
     def endings(self, mutants: Sequence[Mutant], *, cpu_s: float) -> Iterator[Ending]:

@@ -7,13 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.domain.coverage import SourceCoverage
 from pipelines.domain.errors import (
+    BudgetSpentError,
     EmptyAnswerError,
     ForbiddenError,
     LoginRequiredError,
+    PageWithoutDataError,
     ProviderUnsupportedError,
+    RateLimitedError,
+    RegionBlockedError,
     SametrackError,
     StructureChangedError,
+    SubstitutionError,
     UnreachableError,
     VerificationDemandedError,
 )
@@ -131,6 +137,9 @@ def test_terms_are_walked_in_order_and_each_starts_at_the_beginning() -> None:
         VerificationDemandedError("x", surface="search_stream"),
         LoginRequiredError("x", surface="search_stream"),
         ForbiddenError("x", surface="search_stream"),
+        RateLimitedError("x", surface="search_stream"),
+        RegionBlockedError("x", surface="search_stream"),
+        BudgetSpentError("x", surface="search_stream"),
         ProviderUnsupportedError("x"),
     ],
 )
@@ -151,6 +160,8 @@ def test_what_is_said_to_the_visitor_ends_every_term(error: SametrackError) -> N
         StructureChangedError("x", surface="search_stream"),
         UnreachableError("x", surface="search_stream"),
         EmptyAnswerError("x", surface="search_stream"),
+        PageWithoutDataError("x", surface="search_stream"),
+        SubstitutionError("x", surface="search_stream"),
     ],
 )
 def test_what_is_said_of_one_term_leaves_the_next_one_its_turn(error: SametrackError) -> None:
@@ -252,6 +263,145 @@ def test_pagination_document_has_the_fields_of_a_result() -> None:
 def test_limits_are_those_of_the_parameters() -> None:
     limits = to_search_limits(scan_parameters({"search_page_limit": 3, "candidate_limit": 40}))
     assert limits == SearchLimits(page_limit=3, candidate_limit=40)
+    given = {
+        "search_page_limit": 1,
+        "search_request_budget": 12,
+        "search_batch_target": 3,
+        "search_candidate_limit": 4,
+    }
+    assert to_search_limits(scan_parameters(given)) == SearchLimits(
+        page_limit=1, request_budget=12, batch_target=3, candidate_limit=4
+    )
+
+
+def test_without_parameters_the_limits_are_the_defaults_of_the_interface() -> None:
+    assert SearchLimits() == SearchLimits(
+        page_limit=30, request_budget=180, batch_target=150, candidate_limit=150
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ([page("a", cursor=2, nil_type="x"), page(cursor=4)], "empty_ambiguous"),
+        ([page(cursor=2, skipped_cards=1, has_more=False)], "exhausted"),
+        ([page(cursor=2, skipped_cards=1, nil_type="no_result")], "exhausted"),
+        ([page(cursor=2, skipped_cards=1), page(cursor=4, has_more=False)], "empty_ambiguous"),
+        ([page("a", cursor=2), page(cursor=4, has_more=None)], "empty_ambiguous"),
+        ([page("a", cursor=2), page("a", cursor=2)], "cursor_stalled"),
+        ([page("a", cursor=2), page("a", cursor=4, has_more=False)], "exhausted"),
+        ([page("a", cursor=2), page("b", cursor=4), page("c", cursor=2)], "cursor_stalled"),
+        ([page("a", cursor=2), page("a", "b", cursor=4), page("b", cursor=6)], "no_new_items"),
+    ],
+)
+def test_what_a_page_shows_decides_how_the_term_ended(script: list[Step], reason: str) -> None:
+    walk, asked = walked(script)
+    assert [term.stop_reason for term in walk.terms] == [reason]
+    assert len(asked) == len(script)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (SearchLimits(page_limit=1), "page_limit"),
+        (SearchLimits(page_limit=1, request_budget=1), "request_budget"),
+        (SearchLimits(page_limit=1, request_budget=1, batch_target=1), "batch_target_reached"),
+        (
+            SearchLimits(page_limit=1, request_budget=1, batch_target=1, candidate_limit=1),
+            "candidate_limit",
+        ),
+    ],
+)
+def test_of_several_limits_the_fullest_is_named(limits: SearchLimits, reason: str) -> None:
+    walk, _ = walked([page("a", cursor=2)], limits=limits)
+    assert [term.stop_reason for term in walk.terms] == [reason]
+
+
+def test_the_end_of_a_term_is_named_before_a_limit_reached_by_its_last_page() -> None:
+    limits = SearchLimits(page_limit=1, request_budget=1, batch_target=1, candidate_limit=1)
+    walk, _ = walked([page("a", cursor=2, has_more=False)], limits=limits)
+    assert [term.stop_reason for term in walk.terms] == ["exhausted"]
+
+
+def test_a_page_that_cost_no_request_still_costs_one_of_the_budget() -> None:
+    script = [page("a", cursor=2), page("b", cursor=4)]
+    walk, asked = walked(script, limits=SearchLimits(request_budget=2), requests=0)
+    assert (len(asked), walk.requests_used) == (2, 0)
+    assert [(term.stop_reason, term.pages) for term in walk.terms] == [("request_budget", 2)]
+    assert [(line.requests, line.pages) for line in walk.coverage] == [(0, 2)]
+
+
+def test_works_known_before_fill_the_union_but_not_the_batch() -> None:
+    known = [f"k{n}" for n in range(5)]
+    limits = SearchLimits(batch_target=2, candidate_limit=8)
+    walk, _ = walked([page("k0", "a", cursor=2), page("b", cursor=4)], limits=limits, known=known)
+    assert [term.stop_reason for term in walk.terms] == ["batch_target_reached"]
+    limits = SearchLimits(batch_target=3, candidate_limit=7)
+    walk, _ = walked([page("a", cursor=2), page("b", cursor=4)], limits=limits, known=known)
+    assert [term.stop_reason for term in walk.terms] == ["candidate_limit"]
+
+
+def test_a_source_of_first_pages_alone_gives_each_term_its_first_page() -> None:
+    refusal = ProviderUnsupportedError("x")
+    walk, asked = walked(
+        [page("a", cursor=2), refusal, page("b", cursor=2), refusal], terms=["one", "two"]
+    )
+    assert [term for term, _ in asked] == ["one", "one", "two", "two"]
+    assert [term.stop_reason for term in walk.terms] == ["provider_unsupported"] * 2
+    assert walk.error is None
+
+
+def test_terms_keep_the_spelling_that_came_first() -> None:
+    script = [page("a", cursor=9, has_more=False), page("b", cursor=9, has_more=False)]
+    _, asked = walked(script, terms=[" One ", "two", "ONE", "Two", ""])
+    assert [term for term, _ in asked] == ["One", "two"]
+
+
+def test_coverage_has_a_line_for_each_term_that_was_asked_for() -> None:
+    script = [
+        page("a", "b", cursor=2),
+        page("b", "c", cursor=4, has_more=False),
+        UnreachableError("x", surface="search_stream"),
+        page("c", "d", cursor=6),
+    ]
+    limits = SearchLimits(candidate_limit=4)
+    walk, _ = walked(script, terms=["one", "two", "three", "four"], limits=limits, requests=2)
+    lines = [
+        ("search", 4, 2, 4, 3, "exhausted"),
+        ("search", 2, 0, 0, 0, "upstream_unreachable"),
+        ("search", 2, 1, 2, 1, "candidate_limit"),
+    ]
+    assert walk.coverage == [
+        SourceCoverage(
+            surface=surface,
+            requests=requests,
+            pages=pages,
+            items=items,
+            new_items=new_items,
+            stop_reason=reason,
+        )
+        for surface, requests, pages, items, new_items, reason in lines
+    ]
+    pagination = walk.to_pagination()
+    assert (pagination["pages_fetched"], pagination["terms_paginated"]) == (3, 2)
+    assert (pagination["request_budget"], pagination["requests_used"]) == (180, 8)
+    assert [term.last_cursor for term in walk.terms] == [4, None, 6, None]
+
+
+def test_a_work_stays_as_it_was_first_shown() -> None:
+    first, again = page("a", cursor=2), page("a", cursor=2, has_more=False)
+    walk, _ = walked([page("b", cursor=2, has_more=False), first, again], terms=["one", "two"])
+    assert [id(video) for video in walk.videos][1] == id(first.videos[0])
+    assert [video.aweme_id for video in walk.videos] == ["b", "a"]
+    assert walk.shown_by == {"b": ("one",), "a": ("two",)}
+
+
+def test_a_walk_that_was_just_begun_has_nothing_to_show() -> None:
+    steps = SearchSteps(["song"], SearchLimits(request_budget=17))
+    assert steps.next_page() == ("song", SearchPlace(cursor=0, search_id="", backtrace=""))
+    walk = steps.result()
+    assert (walk.terms, walk.videos, walk.shown_by, walk.error) == ((), (), {}, None)
+    assert (walk.requests_used, walk.request_budget) == (0, 17)
 
 
 @given(
