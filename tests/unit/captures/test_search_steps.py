@@ -343,9 +343,8 @@ def test_works_known_before_fill_the_union_but_not_the_batch() -> None:
 
 def test_a_source_of_first_pages_alone_gives_each_term_its_first_page() -> None:
     refusal = ProviderUnsupportedError("x")
-    walk, asked = walked(
-        [page("a", cursor=2), refusal, page("b", cursor=2), refusal], terms=["one", "two"]
-    )
+    script: list[Step] = [page("a", cursor=2), refusal, page("b", cursor=2), refusal]
+    walk, asked = walked(script, terms=["one", "two"])
     assert [term for term, _ in asked] == ["one", "one", "two", "two"]
     assert [term.stop_reason for term in walk.terms] == ["provider_unsupported"] * 2
     assert walk.error is None
