@@ -13,6 +13,7 @@ from pipelines.captures.keeper import FLUSH_AFTER_S, Keeper
 from pipelines.captures.observed import Question
 from pipelines.captures.sharing import Sharing
 from pipelines.domain.chart import ChartIndex, ChartPage, ChartSong
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import ChartUnavailableError
 from pipelines.upstream.providers.protocol import ChartProvider
 from pipelines.upstream.reading import Reading
@@ -46,6 +47,7 @@ class ChartCaptures:
         cancelled: Callable[[], bool] = lambda: False,
         flush_every: int = 20,
         flush_after_s: float = FLUSH_AFTER_S,
+        clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._provider = provider
         self._keeper = Keeper(
@@ -56,8 +58,9 @@ class ChartCaptures:
             job_id=job_id,
             flush_every=flush_every,
             flush_after_s=flush_after_s,
+            clock=clock,
         )
-        sharing = Sharing(control=control, engine=engine, keeper=self._keeper)
+        sharing = Sharing(control=control, engine=engine, keeper=self._keeper, clock=clock)
         self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)
 
     async def __aenter__(self) -> Self:

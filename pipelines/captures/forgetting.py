@@ -5,10 +5,10 @@ Here: questions, records, the marks as this process last read them. Not here: er
 """
 
 import asyncio
-import time
 from dataclasses import replace
 
 from pipelines.captures.observed import Question, Seen
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.erasure import REASON, Marks
 from pipelines.domain.errors import UnresolvedIdError
 from pipelines.domain.records import (
@@ -30,15 +30,16 @@ _HINT = "an erased account stays erased; nothing of it is collected again"
 class Forgetting:
     """The marks of the world, read anew at most every `LOOK_AGAIN_S` seconds."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, clock: Clock = MACHINE_CLOCK) -> None:
         self._engine = engine
+        self._clock = clock
         self._marks = Marks()
         self._read_at = float("-inf")
 
     async def marks(self) -> Marks:
         """The marks now."""
-        if time.monotonic() - self._read_at >= LOOK_AGAIN_S:
-            self._read_at = time.monotonic()
+        if self._clock.monotonic() - self._read_at >= LOOK_AGAIN_S:
+            self._read_at = self._clock.monotonic()
             self._marks = await asyncio.to_thread(read_marks, self._engine)
         return self._marks
 

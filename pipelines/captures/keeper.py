@@ -5,12 +5,12 @@ way leaves nothing half visible.
 """
 
 import asyncio
-import time
 from dataclasses import replace
 
 from pipelines.captures.attempts import Attempt
 from pipelines.captures.batch import Batch
 from pipelines.captures.forgetting import Forgetting
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.erasure import Marks
 from warehouse.control import ControlStore
 from warehouse.engine import Engine
@@ -34,15 +34,17 @@ class Keeper:
         job_id: str | None,
         flush_every: int,
         flush_after_s: float = FLUSH_AFTER_S,
+        clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._lake = lake
         self._engine = engine
-        self._forgetting = Forgetting(engine)
+        self._forgetting = Forgetting(engine, clock=clock)
         self._control = control
         self._data_provider = data_provider
         self._job_id = job_id
         self._flush_every = flush_every
         self._flush_after_s = flush_after_s
+        self._clock = clock
         self._waiting: list[Attempt] = []
         self._waiting_since = 0.0
         self._writing = asyncio.Lock()
@@ -54,12 +56,12 @@ class Keeper:
     def note(self, attempt: Attempt) -> None:
         """Keep an attempt with the next batch."""
         if not self._waiting:
-            self._waiting_since = time.monotonic()
+            self._waiting_since = self._clock.monotonic()
         self._waiting.append(attempt)
 
     async def flush_when_due(self) -> None:
         """Write when enough attempts wait, or the oldest has waited long enough."""
-        waited_s = time.monotonic() - self._waiting_since
+        waited_s = self._clock.monotonic() - self._waiting_since
         if len(self._waiting) >= self._flush_every or (
             self._waiting and waited_s >= self._flush_after_s
         ):

@@ -15,6 +15,7 @@ from pipelines.captures.recall import Recall
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
 from pipelines.captures.sharing import Sharing
 from pipelines.captures.walk import FetchPage, Steps, Walk
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
 from pipelines.domain.moments import observed_now
 from pipelines.domain.records import (
@@ -63,6 +64,7 @@ class Captures:
         flush_every: int = 50,
         flush_after_s: float = FLUSH_AFTER_S,
         link_ttl_s: float = LINK_TTL_S,
+        clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._provider = provider
         self._sounds_dir = sounds_dir
@@ -75,8 +77,9 @@ class Captures:
             job_id=job_id,
             flush_every=flush_every,
             flush_after_s=flush_after_s,
+            clock=clock,
         )
-        sharing = Sharing(control=control, engine=engine, keeper=self._keeper)
+        sharing = Sharing(control=control, engine=engine, keeper=self._keeper, clock=clock)
         self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)
         self._resolver = Resolver(
             provider=provider,

@@ -15,6 +15,7 @@ from pipelines.captures.attempts import Attempt
 from pipelines.captures.keeper import Keeper
 from pipelines.captures.observed import Question, Seen
 from pipelines.captures.restoring import restore
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import WarehouseError
 from warehouse.control import ControlStore, Turn
 from warehouse.engine import Engine
@@ -50,10 +51,18 @@ class Recalled(NamedTuple):
 class Sharing:
     """Leases of one process."""
 
-    def __init__(self, *, control: ControlStore, engine: Engine, keeper: Keeper) -> None:
+    def __init__(
+        self,
+        *,
+        control: ControlStore,
+        engine: Engine,
+        keeper: Keeper,
+        clock: Clock = MACHINE_CLOCK,
+    ) -> None:
         self._control = control
         self._engine = engine
         self._keeper = keeper
+        self._clock = clock
 
     async def take(self, question: Question) -> Lease | str:
         """A lease of our own, or the id of the capture that somebody else has just made.
@@ -74,7 +83,7 @@ class Sharing:
         """Hold a lease for as long as this runs: a polite reader may have to wait for long."""
         with suppress(WarehouseError):  # then it runs out, and somebody reads the same again
             while True:
-                await asyncio.sleep(HELD_FOR_S / 3)
+                await self._clock.sleep(HELD_FOR_S / 3)
                 await asyncio.to_thread(
                     self._control.prolong_capture, lease.name, lease.owner, ttl_s=HELD_FOR_S
                 )
@@ -124,7 +133,7 @@ class Sharing:
 
     async def _wait(self, name: str, owner: str) -> str | None:
         while True:
-            await asyncio.sleep(LOOK_EVERY_S)
+            await self._clock.sleep(LOOK_EVERY_S)
             over = await asyncio.to_thread(self._control.look_for_capture, name, owner)
             if over.is_over:
                 return over.capture_id

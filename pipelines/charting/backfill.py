@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import partial
 
 from pipelines.captures import ChartCaptures
@@ -22,6 +22,7 @@ from pipelines.domain.chart_history import (
     Span,
     issues_by_day,
 )
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import ChartUnavailableError, RunCancelledError, UpstreamError
 from pipelines.upstream.refusals import Policy, allows
 from warehouse.engine import Engine
@@ -80,12 +81,14 @@ class Backfill:
         told: Callable[[Progress], None] = lambda _progress: None,
         cancelled: Callable[[], bool] = lambda: False,
         hold_s: float = HELD_FOR_S,
+        clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._open_chart = open_chart
         self._engine = engine
-        self._leases = IssueLeases(book, hold_s=hold_s)
+        self._leases = IssueLeases(book, hold_s=hold_s, clock=clock)
         self._told = told
         self._cancelled = cancelled
+        self._clock = clock
 
     async def run(self, span: Span) -> Filled:
         """Read what is missing of a range; what could not be read is told, not raised.
@@ -130,7 +133,7 @@ class Backfill:
         """The issues of the range; the list is read anew where the range goes beyond it."""
         look = partial(read_known_issues, self._engine, first=span.start, last=span.end)
         known = await asyncio.to_thread(look)
-        if known is not None and not _is_behind(known, span):
+        if known is not None and not _is_behind(known, span, now=self._clock.now()):
             return known, False
         try:
             await captures.issues()
@@ -156,7 +159,7 @@ class Backfill:
             batch, later = left[:BATCH], left[BATCH:]
             elsewhere = await self._read_batch(captures, batch, state)
             if len(elsewhere) == len(batch) == len(left):
-                await asyncio.sleep(LOOK_AGAIN_S)  # somebody reads all that is left
+                await self._clock.sleep(LOOK_AGAIN_S)  # somebody reads all that is left
             left = [*later, *elsewhere]
 
     async def _read_batch(
@@ -237,7 +240,7 @@ def _is_kept(issue: ChartIssue, kept: Mapping[str, date | None]) -> bool:
     return issue.volid in kept and kept[issue.volid] in {None, issue.chart_date}
 
 
-def _is_behind(known: KnownIssues, span: Span) -> bool:
+def _is_behind(known: KnownIssues, span: Span, *, now: datetime) -> bool:
     """True when the range goes beyond what is listed, and that is not of just now."""
-    age = datetime.now(UTC) - known.listed_at
+    age = now - known.listed_at
     return span.end > known.latest and age.total_seconds() > LISTED_FOR_S

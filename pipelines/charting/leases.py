@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 from uuid import uuid4
 
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import WarehouseError
 from warehouse.control.records import Turn
 
@@ -27,8 +28,11 @@ class Book(Protocol):
 class IssueLeases:
     """The leases of one back-fill. `hold_s`: how long one lasts unless it is renewed."""
 
-    def __init__(self, book: Book, *, hold_s: float = HELD_FOR_S) -> None:
+    def __init__(
+        self, book: Book, *, hold_s: float = HELD_FOR_S, clock: Clock = MACHINE_CLOCK
+    ) -> None:
         self._book = book
+        self._clock = clock
         self._hold_s = hold_s
         self._owner = uuid4().hex
 
@@ -59,7 +63,7 @@ class IssueLeases:
     async def _renew(self, mine: list[str]) -> None:
         with suppress(WarehouseError):  # then they run out, and are looked for before each reading
             while True:
-                await asyncio.sleep(self._hold_s / 3)
+                await self._clock.sleep(self._hold_s / 3)
                 await asyncio.to_thread(self._prolong, list(mine))
 
     def _prolong(self, mine: list[str]) -> None:

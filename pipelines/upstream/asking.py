@@ -18,6 +18,7 @@ class HttpLimits:
     read_s: float = 10.0
     total_s: float = 20.0
     media_total_s: float = 60.0
+    robots_s: float = 5.0  # nobody waits longer for a file that is only kept
     body_bytes: int = 4 * 1024 * 1024
     media_bytes: int = 64 * 1024 * 1024
     attempts: int = 3

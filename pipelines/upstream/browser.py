@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, Error, Page, Route
 
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import (
     RegionBlockedError,
     StructureChangedError,
@@ -59,6 +60,7 @@ class PageLoader:
         allowed: Rules of the hosts that pages may reach.
         limits: Times and sizes.
         dialler: Turns a host into the address to dial.
+        clock: For the moment in which a later answer may come.
     """
 
     def __init__(
@@ -70,8 +72,10 @@ class PageLoader:
         allowed: Collection[str],
         limits: BrowserLimits | None = None,
         dialler: Dialler | None = None,
+        clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self.limits = limits or BrowserLimits()
+        self._clock = clock
         self._profile = profile
         self._turns = turns
         self._allowed = tuple(allowed)
@@ -172,7 +176,7 @@ class PageLoader:
                 if quiet.done():
                     quiet.result()  # raises when the page or the browser has ended
                 if watch.came.is_set() or watch.reading:
-                    await asyncio.sleep(self.limits.settle_s)
+                    await self._clock.sleep(self.limits.settle_s)
                 await asyncio.gather(*watch.reading)
         except TimeoutError:
             return  # what has come until now is what the page shows

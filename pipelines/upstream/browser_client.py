@@ -2,10 +2,10 @@
 surface by itself and hands over that answer. Everything else is asked as any guest asks.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import PageWithoutDataError, UpstreamError
 from pipelines.upstream.browser import PageLoader
 from pipelines.upstream.browser_visit import Loaded, Visit
@@ -61,9 +61,11 @@ class BrowserClient(GuestClient):
         pages: PageLoader,
         limits: HttpLimits | None = None,
         manners: Manners | None = None,
+        clock: Clock = MACHINE_CLOCK,
     ) -> None:
         super().__init__(profile, turns, limits=limits, manners=manners)
         self._pages = pages
+        self._clock = clock
         self._surfaces = Surfaces(self)
         self._brought: dict[tuple[str, str], tuple[float, Answer]] = {}
 
@@ -88,13 +90,13 @@ class BrowserClient(GuestClient):
     async def _screen(self, ask: Ask, screen: Screen) -> Answer:
         entity = ask.params[screen.asked_by]
         brought_at, known = self._brought.pop((ask.surface, entity), (0.0, None))
-        if known is not None and time.monotonic() - brought_at < FRESH_S:
+        if known is not None and self._clock.monotonic() - brought_at < FRESH_S:
             return known
         await self._permit(ask)
         loaded = await self._load(self._visit(ask.surface, screen, entity))
         for surface, answer in loaded.answers.items():
             if surface != ask.surface and surface in SCREENS:
-                self._brought[(surface, entity)] = (time.monotonic(), answer)
+                self._brought[(surface, entity)] = (self._clock.monotonic(), answer)
         found = loaded.answers.get(ask.surface)
         if found is not None:
             return found

@@ -50,7 +50,6 @@ _TOO_MANY = 429
 _OK = 200
 _CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 _VALIDATORS = ("ETag", "Last-Modified", "Cache-Control")
-_ROBOTS_S = 5.0  # nobody waits longer for a file that is only kept
 _SERVER_FAULT = 500
 
 
@@ -145,8 +144,9 @@ class GuestClient:
 
     async def _permit(self, ask: Ask) -> None:
         async def fetch(url: str) -> Answer:
+            total_s = self.limits.robots_s
             robots = Ask(
-                surface="robots", url=url, allowed=ask.allowed, total_s=_ROBOTS_S, attempts=1
+                surface="robots", url=url, allowed=ask.allowed, total_s=total_s, attempts=1
             )
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
             return replace(await self._follow(robots, sink), body=sink.body)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.upstream.circuits import CircuitBook, Circuits
 from pipelines.upstream.memory import Bodies, Known, Memory, VisitBook
 from pipelines.upstream.politeness import HostBook
@@ -47,11 +48,16 @@ class Manners:
 
 
 def build_manners(
-    profile: Profile, book: PoliteBook, *, is_robots_obeyed: bool, bodies: Bodies | None = None
+    profile: Profile,
+    book: PoliteBook,
+    *,
+    is_robots_obeyed: bool,
+    bodies: Bodies | None = None,
+    clock: Clock = MACHINE_CLOCK,
 ) -> Manners:
     """The manners of a client of a profile. Without `bodies` nothing is asked conditionally."""
     return Manners(
         circuits=Circuits(book, profile.circuit),
         memory=None if bodies is None else Memory(book, bodies),
-        robots=Robots(book, is_obeyed=is_robots_obeyed),
+        robots=Robots(book, is_obeyed=is_robots_obeyed, clock=clock),
     )

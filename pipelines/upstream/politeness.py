@@ -6,11 +6,11 @@ run off the event loop.
 """
 
 import asyncio
-import time
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import BudgetSpentError, RateLimitedError
 from pipelines.upstream.profiles import Rate
 
@@ -54,11 +54,13 @@ class Turns:
         *,
         daily_budget: int,
         patience_s: float = PATIENCE_S,
+        clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self.patience_s = patience_s
         self._book = book
         self._rate = rate
         self._daily_budget = daily_budget
+        self._clock = clock
         self._paused: dict[str, datetime] = {}
 
     async def wait(self, host: str, *, surface: str) -> None:
@@ -71,17 +73,17 @@ class Turns:
             RateLimitedError: The wait is longer than our patience.
             BudgetSpentError: Today's budget for the host is used up.
         """
-        give_up_at = time.monotonic() + self.patience_s
+        give_up_at = self._clock.monotonic() + self.patience_s
         while True:
             is_turn, wait_s = await asyncio.to_thread(self._ask, host, surface)
-            if time.monotonic() + wait_s > give_up_at:
+            if self._clock.monotonic() + wait_s > give_up_at:
                 raise RateLimitedError(
                     f"{host} is to be left alone for {wait_s:.0f} s more",
                     surface=surface,
                     reason="paused" if not is_turn else "crowded",
                     retry_after=wait_s,
                 )
-            await asyncio.sleep(wait_s)
+            await self._clock.sleep(wait_s)
             # Taking the turn may itself have taken a while: others were at the book, too.
             if is_turn and await asyncio.to_thread(self._pause_left, host) <= 0:
                 return
@@ -109,22 +111,25 @@ class Turns:
     def _pause_left(self, host: str) -> float:
         known = self._paused.get(host)
         until = self._book.host_paused_until(host) or known
-        return 0.0 if until is None else _seconds_until(max(until, known or until))
+        return 0.0 if until is None else self._seconds_until(max(until, known or until))
 
     async def pause(self, host: str, retry_after: str | None) -> float:
         """Leave the host alone for as long as it asked; returns the seconds."""
-        wait_s = read_retry_after(retry_after)
+        wait_s = read_retry_after(retry_after, now=self._clock.now())
         await self.leave_alone(host, wait_s)
         return wait_s
 
     async def leave_alone(self, host: str, wait_s: float) -> None:
         """Nobody, in whatever process, asks the host for so many seconds."""
-        until = datetime.now(UTC) + timedelta(seconds=wait_s)
+        until = self._clock.now() + timedelta(seconds=wait_s)
         self._paused[host] = max(until, self._paused.get(host, until))  # here it holds at once
         await asyncio.to_thread(self._book.pause_host, host, until)
 
+    def _seconds_until(self, moment: datetime) -> float:
+        return (moment - self._clock.now()).total_seconds()
 
-def read_retry_after(header: str | None) -> float:
+
+def read_retry_after(header: str | None, *, now: datetime) -> float:
     """Seconds to wait, from seconds or a date; a default where the header says nothing."""
     text = (header or "").strip()
     if text.isascii() and text.isdigit():
@@ -135,8 +140,4 @@ def read_retry_after(header: str | None) -> float:
         return DEFAULT_PAUSE_S
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
-    return min(max(_seconds_until(until), 0.0), LONGEST_PAUSE_S)
-
-
-def _seconds_until(moment: datetime) -> float:
-    return (moment - datetime.now(UTC)).total_seconds()
+    return min(max((until - now).total_seconds(), 0.0), LONGEST_PAUSE_S)

@@ -7,10 +7,9 @@ binds it is the operator's decision (`ROBOTS=obey`), so the facts are put before
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
-from datetime import UTC, datetime
+from datetime import datetime
 from http import HTTPStatus
 from typing import Literal, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ from uuid import uuid4
 
 from protego import Protego
 
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import ForbiddenError, UpstreamError
 from pipelines.upstream.trail import Answer
 
@@ -76,9 +76,10 @@ class Decision(NamedTuple):
 class Robots:
     """Decisions of one client. `fetch` reads the robots file behind an address, politely."""
 
-    def __init__(self, book: RobotsBook, *, is_obeyed: bool) -> None:
+    def __init__(self, book: RobotsBook, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK) -> None:
         self._book = book
         self._is_obeyed = is_obeyed
+        self._clock = clock
         self._files: dict[str, tuple[float, int | None, Protego]] = {}
         self._kept: dict[tuple[str, str], tuple[float, Verdict]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -105,7 +106,7 @@ class Robots:
     async def _keep(self, host: str, surface: str, decision: Decision) -> None:
         """A surface has many addresses: one that is disallowed is what the operator should know."""
         kept_at, kept = self._kept.get((host, surface), (0.0, None))
-        is_fresh = kept is not None and time.monotonic() - kept_at < DAY_S
+        is_fresh = kept is not None and self._clock.monotonic() - kept_at < DAY_S
         if is_fresh and (decision.verdict == kept or decision.verdict != "disallowed"):
             return
         await asyncio.to_thread(
@@ -115,18 +116,18 @@ class Robots:
             decision=decision.verdict,
             reason=decision.reason,
         )
-        self._kept[(host, surface)] = (time.monotonic(), decision.verdict)
+        self._kept[(host, surface)] = (self._clock.monotonic(), decision.verdict)
 
     async def _file(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, Protego]:
         read_at, status, rules = self._files.get(host, (0.0, None, None))
-        if rules is not None and time.monotonic() - read_at < _lasts_s(status):
+        if rules is not None and self._clock.monotonic() - read_at < _lasts_s(status):
             return status, rules
         file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=DAY_S)
-        if file is None or _age_s(file) > _lasts_s(file.status):
+        if file is None or self._age_s(file) > _lasts_s(file.status):
             status, body = await self._renewed(host, url, fetch)
         else:
             status, body = file.status, file.body
-        self._files[host] = (time.monotonic(), status, Protego.parse(body))
+        self._files[host] = (self._clock.monotonic(), status, Protego.parse(body))
         return status, self._files[host][2]
 
     async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
@@ -135,13 +136,16 @@ class Robots:
             self._book.acquire_lease, f"robots:{host}", uuid4().hex, READING_S
         )
         for _ in range(0 if mine else LOOKS):
-            await asyncio.sleep(READING_S / LOOKS)
+            await self._clock.sleep(READING_S / LOOKS)
             file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=READING_S)
             if file is not None:
                 return file.status, file.body
         status, body = await _read(url, fetch)
         await asyncio.to_thread(self._book.keep_robots_file, host, status=status, body=body)
         return status, body
+
+    def _age_s(self, file: RobotsFile) -> float:
+        return (self._clock.now() - file.fetched_at).total_seconds()
 
 
 def _judge(status: int | None, rules: Protego, url: str) -> Decision:
@@ -177,7 +181,3 @@ async def _read(url: str, fetch: FetchRobots) -> tuple[int | None, str]:
     is_text = answer.status == HTTPStatus.OK
     body = answer.body[:_LONGEST_BODY].decode("utf-8", "replace") if is_text else ""
     return answer.status, body.replace("\x00", "")
-
-
-def _age_s(file: RobotsFile) -> float:
-    return (datetime.now(UTC) - file.fetched_at).total_seconds()

@@ -5,6 +5,7 @@ Each entry of the provider table takes from it what it needs; most open a guest 
 
 from dataclasses import dataclass
 
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.settings import Settings
 from pipelines.upstream.http import GuestClient, HttpLimits
 from pipelines.upstream.manners import Manners, PoliteBook, build_manners
@@ -24,11 +25,12 @@ class Supplies:
     control: PoliteBook
     limits: HttpLimits | None = None
     bodies: Bodies | None = None
+    clock: Clock = MACHINE_CLOCK
 
     def turns(self) -> Turns:
         """Turns at the platform's hosts."""
         budget = self.settings.daily_request_budget
-        return Turns(self.control, self.profile.rate, daily_budget=budget)
+        return Turns(self.control, self.profile.rate, daily_budget=budget, clock=self.clock)
 
     def manners(self) -> Manners:
         """Circuits, memory and robots decisions, shared with all processes."""
@@ -37,6 +39,7 @@ class Supplies:
             self.control,
             is_robots_obeyed=self.settings.robots == "obey",
             bodies=self.bodies,
+            clock=self.clock,
         )
 
     def guest(self) -> GuestClient:

@@ -17,10 +17,13 @@ import pytest
 from pipelines.upstream.http import GuestClient, HttpLimits
 from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Profile, load_profile
+from tests.fake_clock import FakeClock
 from warehouse.control.records import Grant
 
-QUICK = HttpLimits(
-    connect_s=1, read_s=1, total_s=1.5, media_total_s=1.5, body_bytes=100_000, media_bytes=300_000,
+PATIENCE_S = 300.0  # a machine may be busy with other things
+PATIENT = HttpLimits(
+    connect_s=PATIENCE_S, read_s=PATIENCE_S, total_s=PATIENCE_S, media_total_s=PATIENCE_S,
+    robots_s=PATIENCE_S, body_bytes=100_000, media_bytes=300_000,
     attempts=3, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0,
 )  # fmt: skip
 
@@ -38,11 +41,25 @@ Reply = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 @dataclass
 class Wire:
-    """A server on loopback. `answers` by path are used up; the last of a path stays."""
+    """A server on loopback. `answers` by path are used up; the last of a path stays. An answer
+    that never ends is dropped when the client hangs up.
+    """
 
     port: int = 0
     answers: dict[str, list[Reply]] = field(default_factory=dict)
     seen: list[Request] = field(default_factory=list)
+    _arrived: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def count(self, path: str) -> int:
+        """How often a path was asked for."""
+        return sum(request.target.partition("?")[0] == path for request in self.seen)
+
+    async def asked(self, path: str, times: int = 1) -> None:
+        """Return once a path was asked for so many times."""
+        async with asyncio.timeout(PATIENCE_S):
+            while self.count(path) < times:
+                self._arrived.clear()
+                await self._arrived.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
@@ -50,14 +67,33 @@ class Wire:
             headers = dict(line.split(": ", 1) for line in head[1:] if line)
             target = head[0].split(" ")[1]
             self.seen.append(Request(target, {k.lower(): v for k, v in headers.items()}))
+            self._arrived.set()
             queue = self.answers[target.partition("?")[0]]
             answer = queue.pop(0) if len(queue) > 1 else queue[0]
             if isinstance(answer, bytes):
                 writer.write(answer)
             else:
-                await answer(writer)
+                await _until_hung_up(reader, answer(writer))
             await writer.drain()
         writer.close()
+
+
+async def never(_writer: asyncio.StreamWriter) -> None:
+    """Answer nothing for as long as the client waits."""
+    await asyncio.Event().wait()
+
+
+async def _until_hung_up(reader: asyncio.StreamReader, answer: Awaitable[None]) -> None:
+    answering = asyncio.ensure_future(answer)
+    hanging_up = asyncio.ensure_future(reader.read())
+    try:
+        await asyncio.wait({answering, hanging_up}, return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            answering.result()
+    finally:
+        for task in (answering, hanging_up):
+            task.cancel()
+        await asyncio.wait({answering, hanging_up})
 
 
 class OpenBook:
@@ -96,10 +132,17 @@ def wire_profile(wire: Wire) -> Profile:
 
 
 @pytest.fixture
-async def client(wire_profile: Profile, book: OpenBook) -> AsyncIterator[GuestClient]:
-    turns = Turns(book, wire_profile.rate, daily_budget=1000, patience_s=3)
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def client(
+    wire_profile: Profile, book: OpenBook, clock: FakeClock
+) -> AsyncIterator[GuestClient]:
+    turns = Turns(book, wire_profile.rate, daily_budget=1000, clock=clock)
     async with AsyncExitStack() as stack:
-        yield await stack.enter_async_context(GuestClient(wire_profile, turns, limits=QUICK))
+        yield await stack.enter_async_context(GuestClient(wire_profile, turns, limits=PATIENT))
 
 
 @dataclass(frozen=True)
@@ -125,10 +168,12 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     )
     assert process.stdout is not None
     ready = json.loads(process.stdout.readline())
-    yield Sandbox(ready["port"])
-    process.terminate()
-    process.wait(timeout=20)
-    process.stdout.close()
+    try:
+        yield Sandbox(ready["port"])
+    finally:
+        process.terminate()
+        process.wait(timeout=PATIENCE_S)
+        process.stdout.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,15 @@ from pipelines.domain.errors import (
 from pipelines.domain.search import SearchPlace
 from pipelines.settings import Settings
 from pipelines.upstream.browser import BrowserLimits, PageLoader
-from pipelines.upstream.browser_client import BrowserClient
+from pipelines.upstream.browser_client import FRESH_S, BrowserClient
 from pipelines.upstream.browser_process import find_chromium
 from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Profile, load_profile
 from pipelines.upstream.providers import build_data_provider
 from pipelines.upstream.providers.browser_public import BrowserPublic
 from pipelines.upstream.trail import open_trail
-from tests.integration.upstream.conftest import OpenBook, Wire
+from tests.fake_clock import FakeClock
+from tests.integration.upstream.conftest import PATIENCE_S, OpenBook, Wire, never
 from warehouse.control import open_control
 from warehouse.control.records import Grant
 from warehouse.home import open_home
@@ -44,7 +45,8 @@ MUSIC = "7361234567890123456"
 PAGE = f"/share/user/{SEC}"
 POSTS, INFO = "/web/api/v2/aweme/post/", "/web/api/v2/user/info/"
 STREAM = "/aweme/v1/web/general/search/stream/"
-LIMITS = BrowserLimits(page_s=20, answer_s=15, settle_s=0.3, page_bytes=2_000_000)
+DONE = "/done"
+LIMITS = BrowserLimits(page_s=PATIENCE_S, answer_s=PATIENCE_S, page_bytes=2_000_000)
 
 
 def reply(
@@ -69,6 +71,12 @@ def page(script: str, *, title: str = "share", container: str = '{"loaderData":{
 
 def loads(*addresses: str) -> str:
     return "".join(f"fetch({address!r}).catch(() => 0);" for address in addresses)
+
+
+def loads_and_tells(*addresses: str) -> str:
+    """One after the other; the last is asked for once all others were answered."""
+    chain = "".join(f".then(() => fetch({one!r})).then(one => one.text())" for one in addresses)
+    return f"Promise.resolve(){chain}.then(() => fetch({DONE!r}));"
 
 
 def away(host: str) -> bytes:
@@ -108,27 +116,37 @@ async def book() -> Book:
 
 
 @module_fixture
+async def clock() -> FakeClock:
+    return FakeClock()
+
+
+@module_fixture
 async def turns(wire: Wire, book: Book) -> Turns:
     rate = load_profile("sandbox", sandbox_port=wire.port).rate
     return Turns(book, rate, daily_budget=1000, patience_s=3)
 
 
 @module_fixture
-async def provider(wire: Wire, turns: Turns) -> AsyncIterator[BrowserPublic]:
+async def provider(wire: Wire, turns: Turns, clock: FakeClock) -> AsyncIterator[BrowserPublic]:
     """One browser for all tests; starting one takes longer than reading a page."""
     profile = load_profile("sandbox", sandbox_port=wire.port)
     pages = PageLoader(
         profile, turns, chromium=find_chromium(None), limits=LIMITS,
-        allowed=profile.links.redirect,
+        allowed=profile.links.redirect, clock=clock,
     )  # fmt: skip
-    built = BrowserPublic(BrowserClient(profile, turns, pages=pages), name="browser-public")
+    built = BrowserPublic(
+        BrowserClient(profile, turns, pages=pages, clock=clock), name="browser-public"
+    )
     yield built
     await built.aclose()
 
 
 @pytest.fixture(autouse=True)
-def _afresh(wire: Wire, book: Book, turns: Turns) -> None:
+def _afresh(wire: Wire, book: Book, turns: Turns, clock: FakeClock) -> None:
+    clock.is_held = False
+    clock.advance(FRESH_S)  # what another test's page brought along serves no more
     wire.answers.clear()
+    wire.answers[DONE] = [reply("")]
     wire.seen.clear()
     book.pauses.clear()
     book.turns.clear()
@@ -137,6 +155,16 @@ def _afresh(wire: Wire, book: Book, turns: Turns) -> None:
 
 def paths(wire: Any) -> list[str]:
     return [request.target.partition("?")[0] for request in wire.seen]
+
+
+async def settled[T](visit: Coroutine[Any, Any, T], wire: Any, clock: FakeClock) -> T:
+    """A visit that has seen everything that its page loads, however slow the browser is."""
+    clock.is_held = True
+    visiting = asyncio.ensure_future(visit)
+    await wire.asked(DONE)
+    await clock.asleep(1)
+    clock.advance(LIMITS.settle_s)
+    return await visiting
 
 
 @browser
@@ -157,18 +185,36 @@ async def test_posts_are_what_the_share_page_itself_loads(wire: Any, provider: A
 
 
 @browser
-async def test_one_visit_serves_what_else_the_page_brought(wire: Any, provider: Any) -> None:
-    wire.answers[PAGE] = [page(loads(f"{INFO}?sec_uid={SEC}", f"{POSTS}?sec_uid={SEC}"))]
+async def test_one_visit_serves_what_else_the_page_brought(
+    wire: Any, provider: Any, clock: FakeClock
+) -> None:
+    wire.answers[PAGE] = [page(loads_and_tells(f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))]
     wire.answers[POSTS] = [posts("7568123456789012345")]
     wire.answers[INFO] = [answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})]
-    await provider.fetch_author_page(SEC, 0)
+    await settled(provider.fetch_author_page(SEC, 0), wire, clock)
     account = await provider.fetch_account(SEC)
     assert account.value.follower_count == 5
-    assert sorted(paths(wire)) == sorted([PAGE, INFO, POSTS])
+    assert paths(wire) == [PAGE, POSTS, INFO, DONE]
 
 
 @browser
-async def test_a_page_reaches_nothing_but_what_the_gate_permits(wire: Any, provider: Any) -> None:
+async def test_what_a_page_brought_along_is_asked_for_anew_once_it_is_old(
+    wire: Any, provider: Any, clock: FakeClock
+) -> None:
+    wire.answers[PAGE] = [page(loads_and_tells(f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))]
+    wire.answers[POSTS] = [posts("7568123456789012345")]
+    wire.answers[INFO] = [answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})]
+    await settled(provider.fetch_author_page(SEC, 0), wire, clock)
+    clock.advance(FRESH_S)
+    clock.is_held = False
+    await provider.fetch_account(SEC)
+    assert wire.count(PAGE) == 2
+
+
+@browser
+async def test_a_page_reaches_nothing_but_what_the_gate_permits(
+    wire: Any, provider: Any, clock: FakeClock
+) -> None:
     """Foreign hosts, other ports of this machine, pictures and posted data stay out."""
     port = wire.port
     script = (
@@ -180,12 +226,12 @@ async def test_a_page_reaches_nothing_but_what_the_gate_permits(wire: Any, provi
         + f"try {{ new WebSocket('ws://127.0.0.1:{port}/g') }} catch (e) {{}}"
         + "try { navigator.serviceWorker.register('/worker.js').catch(() => 0) } catch (e) {}"
         + "window.open('/popup');"
-        + loads(f"{POSTS}?sec_uid={SEC}")
+        + loads_and_tells(f"{POSTS}?sec_uid={SEC}")
     )  # fmt: skip
     wire.answers[PAGE] = [page(script)]
     wire.answers[POSTS] = [posts("7568123456789012345")]
-    await provider.fetch_author_page(SEC, 0)
-    assert paths(wire) == [PAGE, POSTS]
+    await settled(provider.fetch_author_page(SEC, 0), wire, clock)
+    assert paths(wire) == [PAGE, POSTS, DONE]
     assert {"evil.example", "127.0.0.1"} <= set(provider._client._pages.refused_hosts)
 
 
@@ -193,11 +239,13 @@ async def test_a_page_reaches_nothing_but_what_the_gate_permits(wire: Any, provi
 async def test_what_the_browser_itself_wants_from_outside_reaches_nothing(
     wire: Any, provider: Any
 ) -> None:
+    """The second visit is the time in which the browser might have asked for something else."""
     wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
     wire.answers[POSTS] = [posts("7568123456789012345")]
     await provider.fetch_author_page(SEC, 0)
-    await asyncio.sleep(1)
-    assert provider._client._pages._proxy.traffic.connections == len(wire.seen) == 2
+    await provider.fetch_author_page(SEC, 0)
+    assert paths(wire) == [PAGE, POSTS] * 2
+    assert provider._client._pages._proxy.traffic.connections == 2
     assert provider._client._pages.refused_hosts == {}
 
 
@@ -255,16 +303,17 @@ async def test_pages_and_their_questions_wait_for_turns_and_a_spent_budget_ends_
 
 
 @browser
-async def test_the_last_answer_of_a_first_screen_counts(wire: Any, provider: Any) -> None:
+async def test_the_last_answer_of_a_first_screen_counts(
+    wire: Any, provider: Any, clock: FakeClock
+) -> None:
     """A prefetch may be told to verify, and the page then shows results all the same."""
     nil = {"search_nil_type": "verify_check"}
     told = answer(data=[], has_more=0, cursor=0, search_nil_info=nil)
     work = {"type": 1, "aweme_info": {"aweme_id": "7568123456789012345", "desc": "d"}}
     shown = answer(data=[work], has_more=1, cursor=10, extra={"logid": "2025L"})
-    script = f"fetch('{STREAM}?keyword=k').then(() => fetch('{STREAM}?keyword=k'))"
-    wire.answers["/search/k"] = [page(script)]
+    wire.answers["/search/k"] = [page(loads_and_tells(*[f"{STREAM}?keyword=k"] * 2))]
     wire.answers[STREAM] = [told, shown]
-    reading = await provider.fetch_search_page("k", SearchPlace())
+    reading = await settled(provider.fetch_search_page("k", SearchPlace()), wire, clock)
     assert [video.aweme_id for video in reading.value.videos] == ["7568123456789012345"]
 
 
@@ -276,27 +325,11 @@ async def test_too_large_a_page_ends_the_visit(wire: Any, provider: Any) -> None
     assert getattr(caught.value, "reason", "") == "body_too_large"
 
 
-async def never(writer: asyncio.StreamWriter) -> None:
-    """Begin an answer and never come to its end, until the other side hangs up."""
-    writer.write(b"HTTP/1.1 200 OK\r\n")
-    while True:
-        writer.write(b"X-More: 1\r\n")
-        await writer.drain()
-        await asyncio.sleep(0.1)
-
-
-async def asked(wire: Any) -> None:
-    for _ in range(600):
-        if wire.seen:
-            return
-        await asyncio.sleep(0.05)
-
-
 @browser
 async def test_cancelling_leaves_no_browser_behind(wire: Any, provider: Any) -> None:
     wire.answers[PAGE] = [never]
     visit = asyncio.create_task(provider.fetch_author_page(SEC, 0))
-    await asked(wire)
+    await wire.asked(PAGE)
     visit.cancel()
     with pytest.raises(asyncio.CancelledError):
         await visit
@@ -311,7 +344,7 @@ async def test_a_browser_that_dies_is_a_named_error_and_a_new_one_comes(
     wire.answers[PAGE] = [never, page(loads(f"{POSTS}?sec_uid={SEC}"))]
     wire.answers[POSTS] = [posts("7568123456789012345")]
     visit = asyncio.create_task(provider.fetch_author_page(SEC, 0))
-    await asked(wire)
+    await wire.asked(PAGE)
     for process in browsers_below(os.getpid()):
         process.kill()
     with pytest.raises(UnreachableError) as caught:

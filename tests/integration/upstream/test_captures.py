@@ -5,6 +5,8 @@ import json
 import urllib.request
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,22 +24,26 @@ from pipelines.domain.errors import (
 from pipelines.domain.records import UnavailableVideo, VideoDetail
 from pipelines.settings import Settings
 from pipelines.upstream.http import HttpLimits
-from pipelines.upstream.providers import build_music_provider
+from pipelines.upstream.providers.supplies import Supplies
+from pipelines.upstream.providers.vidplat_public import VidplatPublic
+from tests.fake_clock import FakeClock
+from tests.integration.upstream.conftest import PATIENT
 from warehouse.control import open_control
 from warehouse.documents import unpack_bytes
 from warehouse.engine import Engine
 from warehouse.lake import open_lake
 
-LIMITS = HttpLimits(wait_initial_s=0, wait_max_s=0, wait_jitter_s=0, total_s=5)
+LIMITS = replace(PATIENT, body_bytes=HttpLimits().body_bytes, media_bytes=HttpLimits().media_bytes)
 JOB = "0b3e0f3e-1111-4222-8333-444455556666"
 
 
 class Stores:
     """Lake, engine and control store of one test."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, clock: FakeClock) -> None:
         self.lake = open_lake(str(root / "lake"), world="sandbox")
-        self.control = open_control(f"sqlite:///{root / 'control.sqlite'}", world="sandbox")
+        url = f"sqlite:///{root / 'control.sqlite'}"
+        self.control = open_control(url, world="sandbox", clock=clock.unix)
         self.engine = Engine(self.lake)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
@@ -46,8 +52,8 @@ class Stores:
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Any:
-    stores = Stores(tmp_path)
+def stores(tmp_path: Path, clock: FakeClock) -> Any:
+    stores = Stores(tmp_path, clock)
     yield stores
     stores.engine.close()
     stores.control.close()
@@ -57,15 +63,19 @@ Start = Callable[..., AbstractAsyncContextManager[Captures]]
 
 
 @pytest.fixture
-def start(sandbox: Any, stores: Stores, tmp_path: Path) -> Start:
+def start(sandbox: Any, stores: Stores, tmp_path: Path, clock: FakeClock) -> Start:
     """Open captures; `cancelled` and `flush_every` may be given."""
 
     def begin(**options: Any) -> Captures:
-        settings = Settings(_env_file=None, sandbox_port=sandbox.port)
+        supplies = Supplies(
+            settings=Settings(_env_file=None, sandbox_port=sandbox.port),
+            profile=sandbox.profile,
+            control=stores.control,
+            limits=LIMITS,
+            clock=clock,
+        )
         return Captures(
-            provider=build_music_provider(
-                settings, sandbox.profile, control=stores.control, limits=LIMITS
-            ),
+            provider=VidplatPublic(supplies.guest(), name="public-graph"),
             lake=stores.lake,
             engine=stores.engine,
             control=stores.control,
@@ -306,12 +316,13 @@ async def test_work_that_another_replaces_is_rejected(
 
 
 async def test_platform_that_asks_to_wait_is_asked_again_after_it(
-    start: Start, stores: Stores, faults: Any, track: dict[str, Any]
+    start: Start, stores: Stores, faults: Any, track: dict[str, Any], clock: FakeClock
 ) -> None:
-    faults(surface="music_list", kind="429", times=1, retry_after=1)
+    faults(surface="music_list", kind="429", times=1, retry_after=20)
     async with start() as captures:
         walk = await captures.walk_music(track["music_id"], limit=50)
     assert (walk.coverage.stop_reason, walk.error) == ("exhausted", None)
+    assert clock.monotonic() >= 20
     assert stores.rows("select request_count from raw.captures")[0] == {"request_count": 2}
 
 
@@ -327,15 +338,16 @@ async def test_platform_that_is_down_is_unreachable(
 async def test_cancelling_ends_a_hanging_request_and_keeps_what_was_read(
     start: Start, stores: Stores, faults: Any, track: dict[str, Any]
 ) -> None:
-    asked: list[bool] = []
+    looks = count()
+    is_hanging = False
 
     def cancelled() -> bool:
-        asked.append(True)
-        return len(asked) > 4
+        return is_hanging and next(looks) >= 2
 
     async with start(cancelled=cancelled) as captures:
         await captures.track(track["music_id"])
-        faults(surface="music_list", kind="timeout", times=0, seconds=60)
+        faults(surface="music_list", kind="timeout", times=0, seconds=600)
+        is_hanging = True
         with pytest.raises(RunCancelledError):
             await captures.walk_music(track["music_id"], limit=50)
     outcomes = stores.rows("select surface, outcome from raw.captures order by surface")

@@ -4,7 +4,7 @@ import asyncio
 import gzip
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from pipelines.upstream.http import USER_AGENT, Ask, GuestClient
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.sinks import FileSink
 from pipelines.upstream.trail import open_trail
+from tests.fake_clock import START, FakeClock
+from tests.integration.upstream.conftest import never
 
 HOST = "share.vidplat.localhost"
 
@@ -133,12 +135,11 @@ async def test_broken_compression_is_named(wire: Any, client: GuestClient, ask: 
 
 
 async def test_body_that_drips_for_ever_is_ended(wire: Any, client: GuestClient, ask: Any) -> None:
+    """However long the client waits for each part."""
+
     async def drip(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-        while not writer.is_closing():
-            writer.write(b"x")
-            await writer.drain()
-            await asyncio.sleep(0.05)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx")
+        await never(writer)
 
     client.limits = replace(client.limits, attempts=1, total_s=0.4)
     wire.answers["/a"] = [drip]
@@ -186,14 +187,20 @@ async def test_nobody_listening_is_unreachable(
 
 
 async def test_retry_after_pauses_the_host_for_everybody(
-    wire: Any, client: GuestClient, ask: Any, book: Any
+    wire: Any, client: GuestClient, ask: Any, book: Any, clock: FakeClock
 ) -> None:
-    wire.answers["/a"] = [reply("429 Slow down", b"", "Retry-After: 1"), reply("200 OK", b"ok")]
-    before = datetime.now(UTC)
+    asked_after: list[float] = []
+
+    async def note(writer: asyncio.StreamWriter) -> None:
+        asked_after.append(clock.monotonic())
+        is_first = len(asked_after) == 1
+        slow, fine = reply("429 Slow down", b"", "Retry-After: 20"), reply("200 OK", b"ok")
+        writer.write(slow if is_first else fine)
+
+    wire.answers["/a"] = [note]
     answer = await client.fetch(ask("/a"))
-    assert answer.body == b"ok"
-    assert book.pauses[HOST] >= before + timedelta(seconds=1)
-    assert answer.fetched_at >= book.pauses[HOST]
+    assert (answer.body, asked_after) == (b"ok", [0, 20])
+    assert book.pauses == {HOST: START + timedelta(seconds=20)}
 
 
 async def test_pause_longer_than_our_patience_is_handed_on(
@@ -211,15 +218,9 @@ async def test_pause_longer_than_our_patience_is_handed_on(
 async def test_cancelling_ends_a_wait_for_upstream_at_once(
     wire: Any, client: GuestClient, ask: Any
 ) -> None:
-    arrived = asyncio.Event()
-
-    async def hang(_writer: asyncio.StreamWriter) -> None:
-        arrived.set()
-        await asyncio.sleep(1)
-
-    wire.answers["/a"] = [hang]
+    wire.answers["/a"] = [never]
     task = asyncio.create_task(client.fetch(ask("/a")))
-    await arrived.wait()
+    await wire.asked("/a")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -228,19 +229,24 @@ async def test_cancelling_ends_a_wait_for_upstream_at_once(
 async def test_no_more_than_the_profile_allows_are_in_flight(
     wire: Any, client: GuestClient, ask: Any, wire_profile: Profile
 ) -> None:
-    now, most = 0, 0
+    """Another host is asked last: when that is answered, whoever could ask has asked."""
+    parallel = wire_profile.rate.parallel
+    release = asyncio.Event()
 
-    async def count(writer: asyncio.StreamWriter) -> None:
-        nonlocal now, most
-        now += 1
-        most = max(most, now)
-        await asyncio.sleep(0.02)
-        now -= 1
+    async def held(writer: asyncio.StreamWriter) -> None:
+        await release.wait()
         writer.write(reply("200 OK", b"x"))
 
-    wire.answers["/a"] = [count]
-    await asyncio.gather(*(client.fetch(ask("/a")) for _ in range(40)))
-    assert most == wire_profile.rate.parallel
+    wire.answers = {"/a": [held], "/b": [reply("200 OK", b"y")]}
+    elsewhere = replace(ask("/b"), url="http://www.vidplat.localhost/b")
+    async with asyncio.TaskGroup() as group:
+        for _ in range(40):
+            group.create_task(client.fetch(ask("/a")))
+        await wire.asked("/a", times=parallel)
+        await client.fetch(elsewhere)
+        in_flight = wire.count("/a")
+        release.set()
+    assert (in_flight, wire.count("/a")) == (parallel, 40)
 
 
 async def test_file_over_the_cap_is_refused(

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,19 @@ from pipelines.domain.errors import (
     UnreachableError,
 )
 from pipelines.upstream.circuits import OPEN_REASON
-from pipelines.upstream.http import Ask, GuestClient, HttpLimits
+from pipelines.upstream.http import Ask, GuestClient
 from pipelines.upstream.manners import build_manners
 from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Circuit, Profile
+from pipelines.upstream.robots import LOOKS, READING_S
 from pipelines.upstream.surfaces import Surfaces
 from pipelines.upstream.trail import open_trail
+from tests.fake_clock import FakeClock
+from tests.integration.upstream.conftest import PATIENT, never
 from warehouse.control import ControlStore, open_control
 
 HOST = "share.vidplat.localhost"
-LIMITS = HttpLimits(
-    read_s=1, total_s=1.5, attempts=1, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0
-)
+LIMITS = replace(PATIENT, attempts=1)
 
 
 def reply(status: str, body: bytes = b"", *headers: str) -> bytes:
@@ -37,8 +39,9 @@ def reply(status: str, body: bytes = b"", *headers: str) -> bytes:
 
 
 @pytest.fixture
-def control(tmp_path: Path) -> Iterator[ControlStore]:
-    control = open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="sandbox")
+def control(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    control = open_control(url, world="sandbox", clock=clock.unix)
     yield control
     control.close()
 
@@ -63,17 +66,19 @@ Open = Callable[..., Awaitable[GuestClient]]
 
 @pytest.fixture
 async def connect(
-    wire: Any, wire_profile: Profile, control: ControlStore, shelf: Shelf
+    wire: Any, wire_profile: Profile, control: ControlStore, shelf: Shelf, clock: FakeClock
 ) -> AsyncIterator[Open]:
     """Another client, as another process would have it. No robots.txt unless a test has one."""
     wire.answers["/robots.txt"] = [reply("404 Not Found")]
     async with AsyncExitStack() as stack:
 
-        async def connect(*, obeys: bool = False, **circuit: float) -> GuestClient:
-            times = Circuit(**{"open_s": 60, "longest_s": 600, "probe_s": 60} | circuit)
+        async def connect(*, obeys: bool = False) -> GuestClient:
+            times = Circuit(open_s=60, longest_s=600, probe_s=60)
             profile = wire_profile.model_copy(update={"circuit": times})
-            turns = Turns(control, profile.rate, daily_budget=10_000, patience_s=3)
-            manners = build_manners(profile, control, is_robots_obeyed=obeys, bodies=shelf)
+            turns = Turns(control, profile.rate, daily_budget=10_000, clock=clock)
+            manners = build_manners(
+                profile, control, is_robots_obeyed=obeys, bodies=shelf, clock=clock
+            )
             client = GuestClient(profile, turns, limits=LIMITS, manners=manners)
             return await stack.enter_async_context(client)
 
@@ -90,10 +95,6 @@ async def read(client: GuestClient, path: str, surface: str = "page") -> bytes:
     return answer.value
 
 
-def asked(wire: Any, path: str) -> int:
-    return sum(request.target == path for request in wire.seen)
-
-
 async def refused(client: GuestClient, path: str, surface: str = "page") -> SametrackError:
     with pytest.raises(SametrackError) as caught:
         await read(client, path, surface)
@@ -106,8 +107,8 @@ async def test_one_forbidden_opens_the_circuit_for_every_process(wire: Any, conn
     await refused(one, "/a")
     error = await refused(other, "/a")
     assert isinstance(error, ForbiddenError)
-    assert (error.reason, asked(wire, "/a")) == (OPEN_REASON, 1)
-    assert 50 < (error.retry_after or 0) <= 60
+    assert (error.reason, wire.count("/a")) == (OPEN_REASON, 1)
+    assert error.retry_after == 60
 
 
 async def test_circuit_is_of_one_surface_at_one_host(wire: Any, connect: Open) -> None:
@@ -133,7 +134,7 @@ async def test_burst_of_nothing_opens_the_circuit(
     client = await connect()
     errors = [await refused(client, "/a") for _ in range(count + 3)]
     assert {type(each) for each in errors} == {error}
-    assert asked(wire, "/a") == count
+    assert wire.count("/a") == count
 
 
 async def test_success_in_between_starts_the_count_again(wire: Any, connect: Open) -> None:
@@ -151,11 +152,11 @@ async def test_what_is_said_of_one_thing_opens_no_circuit(wire: Any, connect: Op
     client = await connect()
     errors = [await refused(client, "/a") for _ in range(12)]
     assert {type(error) for error in errors} == {StructureChangedError}
-    assert asked(wire, "/a") == 12
+    assert wire.count("/a") == 12
 
 
 async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
-    wire: Any, connect: Open, control: ControlStore
+    wire: Any, connect: Open, control: ControlStore, clock: FakeClock
 ) -> None:
     release = asyncio.Event()
 
@@ -164,15 +165,14 @@ async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
         writer.write(reply("200 OK", b"fine"))
 
     wire.answers["/a"] = [reply("403 Forbidden", b"no"), slowly]
-    clients = [await connect(open_s=0.1) for _ in range(3)]
+    clients = [await connect() for _ in range(3)]
     await refused(clients[0], "/a")
-    await asyncio.sleep(0.2)
+    clock.advance(60)
     probe = asyncio.create_task(read(clients[1], "/a"))
-    while asked(wire, "/a") < 2:  # noqa: ASYNC110  # the wire tells no one
-        await asyncio.sleep(0.01)
+    await wire.asked("/a", times=2)
     errors = [await refused(clients[0], "/a"), await refused(clients[2], "/a")]
     assert {type(error) for error in errors} == {ForbiddenError}
-    assert asked(wire, "/a") == 2
+    assert wire.count("/a") == 2
     release.set()
     assert await probe == b"fine"
     assert await read(clients[2], "/a") == b"fine"
@@ -180,30 +180,26 @@ async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
 
 
 async def test_failed_probe_opens_the_circuit_for_longer(
-    wire: Any, connect: Open, control: ControlStore
+    wire: Any, connect: Open, clock: FakeClock
 ) -> None:
     wire.answers["/a"] = [reply("403 Forbidden", b"no")]
-    client = await connect(open_s=0.1, longest_s=600)
+    client = await connect()
     waits = []
-    for _ in range(3):
+    for _ in range(5):
         await refused(client, "/a")
         waits.append((await refused(client, "/a")).retry_after or 0)
-        await asyncio.sleep(waits[-1] + 0.05)
-    assert asked(wire, "/a") == 3
-    assert waits[0] <= 0.1 < waits[1] <= 0.2 < waits[2] <= 0.4
+        clock.advance(waits[-1])
+    assert wire.count("/a") == 5
+    assert waits == pytest.approx([60, 120, 240, 480, 600])
 
 
-async def test_cancelled_probe_lets_another_try(wire: Any, connect: Open) -> None:
-    async def never(writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(0.5)
-
+async def test_cancelled_probe_lets_another_try(wire: Any, connect: Open, clock: FakeClock) -> None:
     wire.answers["/a"] = [reply("403 Forbidden", b"no"), never, reply("200 OK", b"fine")]
-    client = await connect(open_s=0.1)
+    client = await connect()
     await refused(client, "/a")
-    await asyncio.sleep(0.15)
+    clock.advance(60)
     probe = asyncio.create_task(read(client, "/a"))
-    while asked(wire, "/a") < 2:  # noqa: ASYNC110  # the wire tells no one
-        await asyncio.sleep(0.01)
+    await wire.asked("/a", times=2)
     probe.cancel()
     with pytest.raises(asyncio.CancelledError):
         await probe
@@ -211,13 +207,15 @@ async def test_cancelled_probe_lets_another_try(wire: Any, connect: Open) -> Non
 
 
 async def test_fault_pauses_the_host_for_every_process(
-    wire: Any, connect: Open, control: ControlStore
+    wire: Any, connect: Open, control: ControlStore, clock: FakeClock
 ) -> None:
     wire.answers["/a"] = [reply("503 Busy")]
     client = await connect()
-    client.limits = HttpLimits(attempts=1, wait_initial_s=5, wait_max_s=5, wait_jitter_s=1)
+    client.limits = replace(LIMITS, wait_initial_s=5, wait_max_s=5, wait_jitter_s=1)
     await refused(client, "/a")
-    assert control.host_paused_until(HOST) is not None
+    until = control.host_paused_until(HOST)
+    assert until is not None
+    assert 5 <= (until - clock.now()).total_seconds() <= 6
 
 
 @pytest.mark.parametrize(
@@ -318,14 +316,27 @@ async def test_robots_decision_is_kept_and_the_page_is_read_all_the_same(
 
 
 async def test_robots_file_is_read_once_by_all_processes(
-    wire: Any, connect: Open, control: ControlStore
+    wire: Any, connect: Open, control: ControlStore, clock: FakeClock
 ) -> None:
-    wire.answers["/robots.txt"] = [DENY]
+    release = asyncio.Event()
+
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        await release.wait()
+        writer.write(DENY)
+
+    wire.answers["/robots.txt"] = [slowly]
     wire.answers["/a"] = wire.answers["/b"] = [reply("200 OK", b"fine")]
     clients = [await connect() for _ in range(3)]
-    await asyncio.gather(*(client.fetch(ask("/a", "music_list")) for client in clients))
+    clock.is_held = True
+    reading = [asyncio.ensure_future(one.fetch(ask("/a", "music_list"))) for one in clients]
+    await clock.asleep(2)  # one reads the file, the others look for what it keeps
+    clock.is_held = False
+    release.set()
+    await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
+    clock.advance(READING_S / LOOKS)
+    await asyncio.gather(*reading)
     await asyncio.gather(*(client.fetch(ask("/b", "user_info")) for client in clients))
-    assert asked(wire, "/robots.txt") == 1
+    assert wire.count("/robots.txt") == 1
     assert [(each.surface, each.decision) for each in control.robots_decisions()] == [
         ("music_list", "disallowed"),
         ("user_info", "allowed"),
@@ -338,6 +349,6 @@ async def test_operator_may_have_robots_obeyed(wire: Any, connect: Open) -> None
     wire.answers["/b"] = [reply("200 OK", b"fine")]
     error = await refused(client, "/a", "music_list")
     assert isinstance(error, ForbiddenError)
-    assert (error.reason, asked(wire, "/a")) == ("robots_disallow", 0)
+    assert (error.reason, wire.count("/a")) == ("robots_disallow", 0)
     assert error.hint
     assert await read(client, "/b", "music_list") == b"fine"

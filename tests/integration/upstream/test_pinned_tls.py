@@ -3,19 +3,21 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipelines.domain.errors import UnreachableError
-from pipelines.upstream.http import Ask, GuestClient, HttpLimits
+from pipelines.upstream.http import Ask, GuestClient
 from pipelines.upstream.politeness import Turns
 from pipelines.upstream.profiles import Profile, load_profile
+from tests.integration.upstream.conftest import PATIENT
 
 PAIR = Path(__file__).parents[2] / "data" / "tls" / "share.pem"
 SHARE, OTHER = "share.vidplat.localhost", "www.vidplat.localhost"
-LIMITS = HttpLimits(attempts=1, total_s=3)
+LIMITS = replace(PATIENT, attempts=1)
 
 
 @pytest.fixture

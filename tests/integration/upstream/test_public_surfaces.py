@@ -1,7 +1,7 @@
 """Every surface of the running stand-in platform is read; each of its ways to say no is named."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
@@ -17,10 +17,9 @@ from pipelines.upstream.providers.chart_public import ChartPublic
 from pipelines.upstream.providers.vidplat_public import VidplatPublic
 from pipelines.upstream.reading import Reading
 from pipelines.upstream.refusals import refusal_of
+from tests.integration.upstream.conftest import PATIENT
 
-LIMITS = HttpLimits(
-    connect_s=2, read_s=2, total_s=3, attempts=2, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0
-)
+LIMITS = replace(PATIENT, attempts=2, body_bytes=HttpLimits().body_bytes)
 LONG_S = 120.0  # longer than the client is patient
 
 

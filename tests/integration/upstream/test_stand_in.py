@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ from pipelines.captures import Captures
 from pipelines.domain.errors import ForbiddenError, UnresolvedIdError
 from pipelines.domain.search import SearchPlace
 from pipelines.settings import Settings
-from pipelines.upstream.http import HttpLimits
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.providers import build_data_provider
+from tests.integration.upstream.conftest import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.lake import open_lake
@@ -24,7 +25,7 @@ REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n
 NO_ROBOTS = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 UNKNOWN_BODY = b'{"status_code": 5, "user_info": null}'
 UNKNOWN = b"HTTP/1.1 200 OK\r\nContent-Length: 37\r\nConnection: close\r\n\r\n" + UNKNOWN_BODY
-QUICK = HttpLimits(attempts=1, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0)
+LIMITS = replace(PATIENT, attempts=1)
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def source(tmp_path: Path, wire_profile: Profile, control: ControlStore) -> Any:
         _env_file=None, public_fallback_to_mock=True, mock_size=0.1, data_home=tmp_path / "home"
     )
     return build_data_provider(
-        settings, wire_profile, control=control, limits=QUICK, may_stand_in=True
+        settings, wire_profile, control=control, limits=LIMITS, may_stand_in=True
     )
 
 

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from pipelines.domain.errors import ForbiddenError
 from pipelines.domain.records import VideoDetail
 from pipelines.settings import Settings
 from pipelines.upstream.cookie import without_secrets
-from pipelines.upstream.http import HttpLimits
 from pipelines.upstream.profiles import Profile
 from pipelines.upstream.providers import Provider, build_data_provider
+from tests.integration.upstream.conftest import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.documents import unpack_bytes
 from warehouse.engine import Engine
@@ -28,7 +29,7 @@ DETAIL, PAGE = "/aweme/v1/web/aweme/detail/", f"/share/video/{ID}/"
 SECRETS = ("s3cret/Session+Value==", "tt-0123456789abcdef")
 COOKIE = f"sessionid={SECRETS[0]}; guest={SECRETS[1]}; a=1"
 SHAPES = Path(__file__).parents[2] / "shapes"
-QUICK = HttpLimits(attempts=1, wait_initial_s=0, wait_max_s=0, wait_jitter_s=0)
+LIMITS = replace(PATIENT, attempts=1)
 
 
 def shape(name: str) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def settings() -> Settings:
 
 @pytest.fixture
 def provider(settings: Settings, wire_profile: Profile, control: ControlStore) -> Provider:
-    return build_data_provider(settings, wire_profile, control=control, limits=QUICK)
+    return build_data_provider(settings, wire_profile, control=control, limits=LIMITS)
 
 
 def all_bytes(folder: Path) -> list[bytes]:
@@ -141,7 +142,7 @@ async def test_without_a_cookie_the_source_is_a_guest(
     wire: Any, wire_profile: Profile, control: ControlStore
 ) -> None:
     settings = Settings(_env_file=None, data_provider="vidplat-web")
-    provider = build_data_provider(settings, wire_profile, control=control, limits=QUICK)
+    provider = build_data_provider(settings, wire_profile, control=control, limits=LIMITS)
     wire.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
     await provider.fetch_video(ID)
     await provider.aclose()

@@ -2,6 +2,7 @@
 
 import asyncio
 import struct
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
@@ -18,6 +19,7 @@ from pipelines.upstream.refusals import refusal_of
 from pipelines.upstream.vidplat.lists import parse_detail_body
 from pipelines.upstream.vidplat.videos import Seen
 from tests.answers import SEEN_AT, Shape, read_index
+from tests.integration.upstream.conftest import never
 
 WIRE = [shape for shape in read_index() if shape.level == "wire"]
 SOUND = "/sound"
@@ -30,12 +32,7 @@ async def _reset(writer: asyncio.StreamWriter) -> None:
     writer.close()
 
 
-async def _silence(_writer: asyncio.StreamWriter) -> None:
-    """Longer than the client is patient."""
-    await asyncio.sleep(2)
-
-
-SERVED: dict[str | None, Any] = {"reset": _reset, "silence": _silence}
+SERVED: dict[str | None, Any] = {"reset": _reset, "silence": never}
 
 
 def _reply(shape: Shape) -> Any:
@@ -78,6 +75,8 @@ READ = {"work_page": _work, "sound": _sound, "sound_of_work": _sound_of_work}
 async def test_served_shape_gives_what_its_index_entry_says(
     served: Shape, wire: Any, client: GuestClient, tmp_path: Path
 ) -> None:
+    if served.wire == "silence":
+        client.limits = replace(client.limits, total_s=0.2, media_total_s=0.2, attempts=1)
     wire.answers = {f"/share/video/{served.asked}/": [_reply(served)], SOUND: [_reply(served)]}
     kind, row, status = await _outcome(client, served, tmp_path)
     assert (kind, row) == (served.outcome, served.row)

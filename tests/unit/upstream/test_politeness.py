@@ -1,7 +1,7 @@
 """Waiting for a turn: reserved turns, pauses, budgets and the words of Retry-After."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from pipelines.domain.errors import BudgetSpentError, RateLimitedError
 from pipelines.upstream.politeness import DEFAULT_PAUSE_S, LONGEST_PAUSE_S, Turns, read_retry_after
 from pipelines.upstream.profiles import Rate
+from tests.fake_clock import START, FakeClock
 from warehouse.control.records import Grant
 
 RATE = Rate(per_second=2, burst=5, parallel=4)
@@ -36,8 +37,13 @@ class ScriptedBook:
         return self._pauses.pop(0) if self._pauses else None
 
 
-def _soon(seconds: float) -> datetime:
-    return datetime.now(UTC) + timedelta(seconds=seconds)
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+def _after(seconds: float) -> datetime:
+    return START + timedelta(seconds=seconds)
 
 
 async def test_turn_is_taken_at_the_rate_of_the_profile() -> None:
@@ -46,32 +52,48 @@ async def test_turn_is_taken_at_the_rate_of_the_profile() -> None:
     assert book.taken == [("a.example", 2.0, 5, 7)]
 
 
-async def test_reserved_turn_is_waited_for_and_not_taken_twice() -> None:
-    book = ScriptedBook([Grant(0.02, spent=False)])
-    before = datetime.now(UTC)
-    await Turns(book, RATE, daily_budget=7).wait("a.example", surface="x")
-    assert (len(book.taken), datetime.now(UTC) >= before + timedelta(seconds=0.02)) == (1, True)
+async def test_reserved_turn_is_waited_for_and_not_taken_twice(clock: FakeClock) -> None:
+    book = ScriptedBook([Grant(20.0, spent=False)])
+    await Turns(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
+    assert (len(book.taken), clock.slept) == (1, [20])
 
 
-async def test_nobody_takes_a_turn_during_a_pause() -> None:
-    until = _soon(0.05)
-    book = ScriptedBook([Grant(0.0, spent=False)], [until])
-    await Turns(book, RATE, daily_budget=7).wait("a.example", surface="x")
-    assert datetime.now(UTC) >= until
+async def test_nobody_takes_a_turn_during_a_pause(clock: FakeClock) -> None:
+    book = ScriptedBook([Grant(0.0, spent=False)], [_after(50)])
+    await Turns(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
+    assert (len(book.taken), clock.slept) == (1, [50, 0])
 
 
-async def test_pause_that_begins_while_waiting_costs_the_turn() -> None:
-    granted = [Grant(0.01, spent=False), Grant(0.0, spent=False)]
-    book = ScriptedBook(granted, [None, _soon(0.05), None])
-    await Turns(book, RATE, daily_budget=7).wait("a.example", surface="x")
-    assert len(book.taken) == 2
+async def test_pause_that_begins_while_waiting_costs_the_turn(clock: FakeClock) -> None:
+    granted = [Grant(10.0, spent=False), Grant(0.0, spent=False)]
+    book = ScriptedBook(granted, [None, _after(50), None])
+    await Turns(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
+    assert (len(book.taken), clock.slept) == (2, [10, 0])
 
 
-async def test_wait_beyond_our_patience_is_handed_on() -> None:
-    book = ScriptedBook([Grant(90.0, spent=False)])
+async def test_wait_as_long_as_our_patience_is_waited_for(clock: FakeClock) -> None:
+    book = ScriptedBook([Grant(60.0, spent=False)])
+    turns = Turns(book, RATE, daily_budget=7, patience_s=60, clock=clock)
+    await turns.wait("a.example", surface="x")
+    assert clock.slept == [60]
+
+
+async def test_wait_beyond_our_patience_is_handed_on(clock: FakeClock) -> None:
+    book = ScriptedBook([Grant(60.5, spent=False)])
     with pytest.raises(RateLimitedError) as caught:
-        await Turns(book, RATE, daily_budget=7, patience_s=1).wait("a.example", surface="x")
-    assert caught.value.retry_after == 90
+        await Turns(book, RATE, daily_budget=7, patience_s=60, clock=clock).wait(
+            "a.example", surface="x"
+        )
+    assert (caught.value.retry_after, caught.value.reason, clock.slept) == (60.5, "crowded", [])
+
+
+async def test_patience_counts_all_waits_of_one_request(clock: FakeClock) -> None:
+    """Each wait is short, but together they are longer than whoever asks is patient."""
+    granted = [Grant(40.0, spent=False), Grant(30.0, spent=False)]
+    book = ScriptedBook(granted, [None, _after(41), None])
+    with pytest.raises(RateLimitedError):
+        await Turns(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
+    assert clock.slept == [40]
 
 
 async def test_spent_budget_is_named_with_the_time_until_the_next_day() -> None:
@@ -81,10 +103,10 @@ async def test_spent_budget_is_named_with_the_time_until_the_next_day() -> None:
     assert caught.value.retry_after == 3600
 
 
-async def test_pause_is_shared_through_the_book() -> None:
+async def test_pause_is_shared_through_the_book(clock: FakeClock) -> None:
     book = ScriptedBook()
-    assert await Turns(book, RATE, daily_budget=7).pause("a.example", "20") == 20
-    assert book.paused["a.example"] > _soon(19)
+    assert await Turns(book, RATE, daily_budget=7, clock=clock).pause("a.example", "20") == 20
+    assert book.paused == {"a.example": _after(20)}
 
 
 @pytest.mark.parametrize(
@@ -102,9 +124,9 @@ async def test_pause_is_shared_through_the_book() -> None:
     ],
 )
 def test_retry_after_is_read_in_all_its_forms(header: str | None, seconds: float) -> None:
-    assert read_retry_after(header) == seconds
+    assert read_retry_after(header, now=START) == seconds
 
 
 def test_retry_after_may_be_a_date() -> None:
-    header = format_datetime(_soon(60), usegmt=True)
-    assert 55 < read_retry_after(header) <= 60
+    header = format_datetime(_after(60), usegmt=True)
+    assert read_retry_after(header, now=START) == 60
