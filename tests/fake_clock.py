@@ -35,9 +35,11 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         """Later by so many seconds; who has slept long enough wakes."""
         self._passed_s += seconds
-        for until, sleeper in self._sleepers:
-            if until <= self._passed_s and not sleeper.done():
-                sleeper.set_result(None)
+        rested = [(until, one) for until, one in self._sleepers if until <= self._passed_s]
+        for entry in rested:
+            self._sleepers.remove(entry)
+            if not entry[1].done():  # nobody has cancelled it
+                entry[1].set_result(None)
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
@@ -52,7 +54,8 @@ class FakeClock:
         try:
             await sleeper
         finally:
-            self._sleepers.remove(entry)
+            if entry in self._sleepers:
+                self._sleepers.remove(entry)
 
     async def asleep(self, count: int) -> None:
         """Return once so many sleep at the same time; for a clock that is held."""

@@ -37,7 +37,8 @@ class Stores:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.lake = open_lake(str(root / "lake"), world="sandbox")
-        self.control = open_control(f"sqlite:///{root / 'control.sqlite'}", world="sandbox")
+        self.control_url = f"sqlite:///{root / 'control.sqlite'}"
+        self.control = open_control(self.control_url, world="sandbox")
         self.engine = Engine(self.lake)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
@@ -193,7 +194,7 @@ def begin(stores: Stores, source: Source) -> Open:
             provider=options.pop("provider", source),
             lake=stores.lake,
             engine=stores.engine,
-            control=stores.control,
+            control=options.pop("control", stores.control),
             sounds_dir=stores.root / "sounds",
             **options,
         )

@@ -2,31 +2,48 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
 
 from pipelines.captures import Captures
 from pipelines.captures.keeper import OUTBOX_LINES
+from pipelines.captures.sharing import HELD_FOR_S, LOOK_EVERY_S
 from pipelines.domain.errors import ForbiddenError, RunCancelledError
 from pipelines.domain.records import VideoDetail
 from pipelines.domain.search import SearchPage, SearchPlace
 from pipelines.domain.search_walk import SearchLimits
-from warehouse.control import CaptureLine
+from tests.fake_clock import FakeClock
+from warehouse.control import CaptureLine, open_control
 
 Begin = Callable[..., Captures]
 
 
-async def together(source: Any, *readers: Any) -> list[Any]:
+@pytest.fixture
+def clock() -> FakeClock:
+    """Held, so that whoever waits for another is seen to wait."""
+    return FakeClock(is_held=True)
+
+
+@pytest.fixture
+def start(begin: Begin, clock: FakeClock) -> Begin:
+    return partial(begin, clock=clock)
+
+
+async def together(source: Any, clock: FakeClock, *readers: Any) -> list[Any]:
     """Let the first reader ask, then the others come, then the source answers."""
     source.gate = asyncio.Event()
-    tasks = [asyncio.create_task(readers[0])]
+    first = asyncio.create_task(readers[0])
     await source.arrivals.get()
-    tasks += [asyncio.create_task(reader) for reader in readers[1:]]
-    await asyncio.sleep(0.3)  # long enough for them to ask, were they not waiting
+    others = [asyncio.create_task(reader) for reader in readers[1:]]
+    await clock.asleep(1 + len(others))  # the first until it renews its lease, the others for it
     assert len(source.asked) == 1
     source.gate.set()
-    return await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.wait({first})
+    clock.advance(LOOK_EVERY_S)
+    return await asyncio.gather(first, *others, return_exceptions=True)
 
 
 @pytest.mark.parametrize(
@@ -38,72 +55,77 @@ async def together(source: Any, *readers: Any) -> list[Any]:
     ],
 )
 async def test_who_asks_the_same_at_the_same_moment_reads_what_one_of_them_kept(
-    read: Any, begin: Begin, source: Any, stores: Any
+    read: Any, start: Begin, source: Any, stores: Any, clock: FakeClock
 ) -> None:
-    async with begin() as one, begin() as two, begin() as three:
-        first, *others = await together(source, read(one), read(two), read(three))
+    async with start() as one, start() as two, start() as three:
+        first, *others = await together(source, clock, read(one), read(two), read(three))
         assert (two.requests_used, three.requests_used) == (0, 0)
     assert others == [first, first]
     assert stores.rows("select sequence from raw.captures") == [{"sequence": 1}]
 
 
-async def test_page_of_a_list_is_read_once_for_two_walks(begin: Begin, source: Any) -> None:
-    async with begin() as one, begin() as two:
+async def test_page_of_a_list_is_read_once_for_two_walks(
+    start: Begin, source: Any, clock: FakeClock
+) -> None:
+    async with start() as one, start() as two:
         first, second = await together(
-            source, one.walk_music("12345", limit=2), two.walk_music("12345", limit=2)
+            source, clock, one.walk_music("12345", limit=2), two.walk_music("12345", limit=2)
         )
     assert [work.aweme_id for work in second.videos] == ["1", "2"]
     assert (first.videos, second.cursor) == (second.videos, 2)
 
 
 async def test_page_of_a_search_is_read_once_for_two_jobs(
-    begin: Begin, source: Any, works: Any
+    start: Begin, source: Any, works: Any, clock: FakeClock
 ) -> None:
     place = SearchPlace(cursor=9, search_id="log", backtrace="b")
     source.search_pages = [
         SearchPage(videos=tuple(works("1", "2")), next_place=place, has_more=False)
     ]
     limits = SearchLimits()
-    async with begin() as one, begin() as two:
+    async with start() as one, start() as two:
         first, second = await together(
-            source, one.search(["song"], limits=limits), two.search(["song"], limits=limits)
+            source, clock, one.search(["song"], limits=limits), two.search(["song"], limits=limits)
         )
     assert first.videos == second.videos
     assert (first.requests_used, second.requests_used) == (1, 0)
 
 
 async def test_work_read_by_another_comes_without_its_expiring_addresses(
-    begin: Begin, source: Any
+    start: Begin, source: Any, clock: FakeClock
 ) -> None:
-    async with begin() as one, begin() as two:
-        first, second = await together(source, one.video("7"), two.video("7"))
+    async with start() as one, start() as two:
+        first, second = await together(source, clock, one.video("7"), two.video("7"))
     assert isinstance(second, VideoDetail)
     assert (second.video, first.play_urls, second.play_urls) == (first.video, ("http://x/",), ())
 
 
 async def test_refusal_is_told_to_those_who_wait_by_its_own_name(
-    begin: Begin, source: Any, stores: Any
+    start: Begin, source: Any, stores: Any, clock: FakeClock
 ) -> None:
     source.error = ForbiddenError("no", surface="music_info", status=403)
-    async with begin() as one, begin() as two:
-        first, second = await together(source, one.track("12345"), two.track("12345"))
+    async with start() as one, start() as two:
+        first, second = await together(source, clock, one.track("12345"), two.track("12345"))
     assert isinstance(first, ForbiddenError)
     assert isinstance(second, ForbiddenError)
     assert (second.status, len(stores.rows("select * from raw.captures"))) == (403, 1)
 
 
-async def test_cancelled_reader_leaves_its_turn_to_the_next(begin: Begin, source: Any) -> None:
+async def test_cancelled_reader_leaves_its_turn_to_the_next(
+    start: Begin, source: Any, clock: FakeClock
+) -> None:
     is_cancelled = False
     source.gate = asyncio.Event()
-    async with begin(cancelled=lambda: is_cancelled) as one, begin() as two:
+    async with start(cancelled=lambda: is_cancelled) as one, start() as two:
         reading = asyncio.create_task(one.track("12345"))
         await source.arrivals.get()
         waiting = asyncio.create_task(two.track("12345"))
-        await asyncio.sleep(0.2)
+        await clock.asleep(2)
         is_cancelled = True
         with pytest.raises(RunCancelledError):
             await reading
         source.gate.set()
+        clock.advance(LOOK_EVERY_S)
         assert (await waiting).music_id == "12345"
     assert len(source.asked) == 2
 
@@ -120,15 +142,36 @@ async def test_another_page_of_the_same_list_waits_for_nobody(begin: Begin, sour
     assert [walk.coverage.requests for walk in walks] == [1, 1]
 
 
-async def test_reader_that_died_holds_the_others_up_only_until_its_lease_ends(
-    stores: Any,
+async def test_long_read_holds_its_turn(
+    stores: Any, begin: Begin, source: Any, clock: FakeClock
 ) -> None:
-    control = stores.control
-    assert control.begin_capture("page", "dead", ttl_s=0.2).is_ours
-    assert control.begin_capture("page", "next", ttl_s=60) == (False, "dead")
-    await asyncio.sleep(0.3)
-    assert control.look_for_capture("page", "dead").is_over
-    assert control.begin_capture("page", "next", ttl_s=60).is_ours
+    source.gate = asyncio.Event()
+    with closing(open_control(stores.control_url, world="sandbox", clock=clock.unix)) as control:
+        shared = {"control": control, "clock": clock}
+        async with begin(**shared) as one, begin(**shared) as two:
+            reading = asyncio.create_task(one.track("12345"))
+            await source.arrivals.get()
+            for _ in range(5):
+                await clock.asleep(1)
+                clock.advance(HELD_FOR_S / 3)
+            waiting = asyncio.create_task(two.track("12345"))
+            await clock.asleep(2)
+            source.gate.set()
+            first = await reading
+            clock.advance(LOOK_EVERY_S)
+            assert (await waiting, len(source.asked)) == (first, 1)
+
+
+async def test_reader_that_died_holds_the_others_up_only_until_its_lease_ends(
+    stores: Any, clock: FakeClock
+) -> None:
+    with closing(open_control(stores.control_url, world="sandbox", clock=clock.unix)) as control:
+        assert control.begin_capture("page", "dead", ttl_s=HELD_FOR_S).is_ours
+        clock.advance(HELD_FOR_S - 0.1)
+        assert control.begin_capture("page", "next", ttl_s=60) == (False, "dead")
+        clock.advance(0.1)
+        assert control.look_for_capture("page", "dead").is_over
+        assert control.begin_capture("page", "next", ttl_s=60).is_ours
 
 
 async def test_each_capture_is_counted_and_told_to_other_processes(
