@@ -357,7 +357,7 @@ def test_terms_keep_the_spelling_that_came_first() -> None:
 
 
 def test_coverage_has_a_line_for_each_term_that_was_asked_for() -> None:
-    script = [
+    script: list[Step] = [
         page("a", "b", cursor=2),
         page("b", "c", cursor=4, has_more=False),
         UnreachableError("x", surface="search_stream"),

@@ -97,7 +97,7 @@ def member(aweme_id: str, *, place: int | None = None, recency: int = 0) -> Memb
 
 MEMBERS = [
     member("old", recency=10),
-    member("older", recency=5),
+    member("ancient", recency=5),
     member("second", place=1, recency=30),
     member("first", place=0, recency=20),
     member("also old", recency=10),
@@ -105,16 +105,16 @@ MEMBERS = [
 
 
 def test_public_order_is_the_latest_screen_then_what_was_shown_last() -> None:
-    assert in_order(MEMBERS, "public") == ["first", "second", "also old", "old", "older"]
-    known = {"older": Known(likes=9, created=9)}
-    assert in_order(MEMBERS, "public", known=known)[-1] == "older"
+    assert in_order(MEMBERS, "public") == ["first", "second", "also old", "old", "ancient"]
+    known = {"ancient": Known(likes=9, created=9)}
+    assert in_order(MEMBERS, "public", known=known)[-1] == "ancient"
 
 
 @pytest.mark.parametrize(
     ("order", "expected"),
     [
-        ("likes", ["older", "second", "old", "first", "also old"]),
-        ("newest", ["old", "older", "second", "first", "also old"]),
+        ("likes", ["ancient", "second", "old", "first", "also old"]),
+        ("newest", ["old", "ancient", "second", "first", "also old"]),
     ],
 )
 def test_the_other_orders_go_from_most_to_least_with_the_unknown_last(
@@ -122,11 +122,17 @@ def test_the_other_orders_go_from_most_to_least_with_the_unknown_last(
 ) -> None:
     known = {
         "old": Known(likes=0, created=900),
-        "older": Known(likes=7, created=800),
+        "ancient": Known(likes=7, created=800),
         "second": Known(likes=1, created=0),
         "also old": Known(),
     }
     assert in_order(MEMBERS, order, known=known) == expected  # type: ignore[arg-type]  # both exist
+
+
+def test_none_at_all_comes_after_one_wherever_the_screen_shows_it() -> None:
+    known = {"first": Known(likes=0, created=0), "second": Known(likes=1, created=1)}
+    assert in_order(MEMBERS, "likes", known=known)[:2] == ["second", "first"]
+    assert in_order(MEMBERS, "newest", known=known)[:2] == ["second", "first"]
 
 
 def test_of_equals_the_public_order_decides() -> None:
