@@ -60,7 +60,7 @@ class TermWalk:
     last_cursor: int | None
     finished: bool
     stop_reason: str
-    requests: int = 0
+    requests: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ TESTS = "tests/unit/domain"
 MODULES: dict[str, tuple[str, ...]] = {
     f"{DOMAIN}/coverage.py": (f"{TESTS}/test_coverage_lines.py",),
     f"{DOMAIN}/cursors.py": (f"{TESTS}/test_cursors.py",),
+    f"{DOMAIN}/endings.py": (f"{TESTS}/test_job_rules.py",),
     f"{DOMAIN}/estimate.py": (f"{TESTS}/test_unseen_estimate.py",),
     f"{DOMAIN}/jobs.py": (f"{TESTS}/test_job_rules.py",),
     f"{DOMAIN}/parameters.py": (f"{TESTS}/test_scan_parameters.py", f"{TESTS}/test_scan_keys.py"),

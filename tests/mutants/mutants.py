@@ -25,11 +25,6 @@ class Mutant:
     operator: int
     occurrence: int
 
-    @property
-    def module(self) -> str:
-        """The dotted name that an import asks for."""
-        return self.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-
     @cached_property
     def source(self) -> str:
         """The module with the change in it."""
@@ -68,6 +63,11 @@ class Equivalent:
             return False
         line = (ROOT / self.path).read_text(encoding="utf-8").splitlines()[mutant.line - 1]
         return line.strip() in self.before and mutant.change == (self.before, self.after)
+
+
+def to_module_name(path: str) -> str:
+    """The dotted name that an import asks for."""
+    return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
 
 def equivalent_ones() -> list[Equivalent]:

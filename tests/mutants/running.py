@@ -28,11 +28,12 @@ from types import CodeType, ModuleType
 import pytest
 
 from tests.mutants.modules import MODULES
-from tests.mutants.mutants import ROOT, Mutant
+from tests.mutants.mutants import ROOT, Mutant, to_module_name
 
 OUR_OWN = frozenset(
     {"api", "pipelines", "warehouse", "tests", "conftest", "__main__", "__mp_main__"}
 )
+FAILED = frozenset({1, 2, 3, 4})  # a test, a module of tests, pytest itself, a conftest
 NOT_LOADED, NO_PROCESS = 90, 91
 MEMORY = 4 << 30  # a loop that never ends must not take the machine with it
 EXAMPLES = 40
@@ -55,29 +56,29 @@ class Ending:
     @property
     def outcome(self) -> str:
         """What it means; `broken`: the gate itself failed, so nothing is known."""
-        if self.code in {1, 2}:
+        if self.code in FAILED:
             return "killed"
         if self.code == 0:
             return "survived"
         return "timeout" if self.code < 0 else "broken"
 
 
-class _Mutated(SourceFileLoader):
-    """Compiles the mutated source under the path of the original."""
+class _Given(SourceFileLoader):
+    """Compiles a source that is given, under the path of the module."""
 
-    def __init__(self, mutant: Mutant) -> None:
-        super().__init__(mutant.module, str(ROOT / mutant.path))
-        self._mutant = mutant
+    def __init__(self, path: str, source: str) -> None:
+        super().__init__(to_module_name(path), str(ROOT / path))
+        self._source = source
 
     def get_code(self, fullname: str) -> CodeType:
-        return compile(self._mutant.source, self.path, "exec", dont_inherit=True)
+        return compile(self._source, self.path, "exec", dont_inherit=True)
 
 
 class _Swap(MetaPathFinder):
-    """First of all finders: whoever imports the one module gets it mutated."""
+    """First of all finders: whoever imports the one module gets the source that is given."""
 
-    def __init__(self, mutant: Mutant) -> None:
-        self.loader = _Mutated(mutant)
+    def __init__(self, path: str, source: str) -> None:
+        self.loader = _Given(path, source)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -85,6 +86,12 @@ class _Swap(MetaPathFinder):
         if fullname != self.loader.name:
             return None
         return spec_from_file_location(fullname, self.loader.path, loader=self.loader)
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the module in use is the one given here."""
+        module = sys.modules.get(self.loader.name)
+        return module is not None and module.__loader__ is self.loader
 
 
 class _Quick:
@@ -124,10 +131,10 @@ class Runner:
 
     def original(self, path: str) -> Ending:
         """The tests of a module as it is; loads here what libraries they needed."""
-        home = self._start(path, None, cpu_s=600)
-        ending = next(self._ended([home]))
-        named = (home.home / "libraries").read_text().split() if ending.code == 0 else []
-        for name in named:
+        child = self._start(path, None, cpu_s=600)
+        ending = next(self._ended([child]))
+        libraries = child.home / "libraries"
+        for name in libraries.read_text().split() if libraries.exists() else ():
             with suppress(Exception):  # what cannot be loaded early is loaded late
                 importlib.import_module(name)
         gc.freeze()  # a child need not go through them when it cleans up
@@ -178,13 +185,12 @@ def _run(path: str, mutant: Mutant | None, home: Path, *, cpu_s: float) -> int:
         os.dup2(said, 2)
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 2))
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-        swap = None if mutant is None else _Swap(mutant)
-        if swap is not None:
-            sys.meta_path.insert(0, swap)
+        source = (ROOT / path).read_text(encoding="utf-8") if mutant is None else mutant.source
+        swap = _Swap(path, source)
+        sys.meta_path.insert(0, swap)
         tests = [str(ROOT / test) for test in MODULES[path]]
         code = int(pytest.main([*PYTEST, f"--basetemp={home / 'tmp'}", *tests], [_Quick()]))
-        loaded = sys.modules.get(path.removesuffix(".py").replace("/", "."))
-        if code == 0 and (loaded is None or (swap and loaded.__loader__ is not swap.loader)):
+        if code == 0 and not swap.was_asked:
             return NOT_LOADED
         (home / "libraries").write_text("\n".join(_libraries()))
         sys.stdout.flush()

@@ -288,6 +288,7 @@ def test_without_parameters_the_limits_are_the_defaults_of_the_interface() -> No
         ([page(cursor=2, skipped_cards=1, nil_type="no_result")], "exhausted"),
         ([page(cursor=2, skipped_cards=1), page(cursor=4, has_more=False)], "empty_ambiguous"),
         ([page("a", cursor=2), page(cursor=4, has_more=None)], "empty_ambiguous"),
+        ([page("a", cursor=2), page(cursor=4, has_more=False)], "exhausted"),
         ([page("a", cursor=2), page("a", cursor=2)], "cursor_stalled"),
         ([page("a", cursor=2), page("a", cursor=4, has_more=False)], "exhausted"),
         ([page("a", cursor=2), page("b", cursor=4), page("c", cursor=2)], "cursor_stalled"),

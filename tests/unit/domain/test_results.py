@@ -11,7 +11,14 @@ from pipelines.domain.accounts import to_account_summary
 from pipelines.domain.documents import Document, to_ranked_document, to_track_document
 from pipelines.domain.parameters import SORT_ORDERS, ScanParameters
 from pipelines.domain.records import Author, Statistics, Track, Video
-from pipelines.domain.results import ResultDocument, no_search, no_variants, serves, view_result
+from pipelines.domain.results import (
+    ResultDocument,
+    Source,
+    no_search,
+    no_variants,
+    serves,
+    view_result,
+)
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 TTL_S = 6 * 3600
@@ -296,11 +303,13 @@ def test_a_search_that_was_not_reached_shows_nothing_of_everything(budget: int) 
 
 
 def test_a_document_keeps_values_of_its_own() -> None:
-    given = {"count": 30}
-    document = replace(RESULT, parameters=given, sources_ended_by_exhaustion={}).to_document()
+    parameters: dict[str, object] = {"count": 30}
+    ended: dict[Source, bool] = {"search": False}
+    given = replace(RESULT, parameters=parameters, sources_ended_by_exhaustion=ended)
+    document = given.to_document()
     document["parameters"]["count"] = 1
-    document["sources_ended_by_exhaustion"]["music"] = True
-    assert given == {"count": 30}
+    document["sources_ended_by_exhaustion"]["search"] = True
+    assert (parameters, ended) == ({"count": 30}, {"search": False})
 
 
 RESULT = ResultDocument(
