@@ -76,7 +76,12 @@ def _rows_if_due(lake: Lake, engine: Engine, name: str) -> int:
     rows = int(str(engine.rows(f"select count(*) as n from {name}")[0]["n"]))  # noqa: S608  # a name of this module
     with storage_errors(f"reading {name}"):
         known = DeltaTable(lake.path(name)).metadata().configuration.get(ARRANGED_ROWS, "0")
-    return rows if rows - int(known) >= max(FEW_ROWS, GROWTH * int(known)) else 0
+    return rows if has_grown(rows, arranged=int(known)) else 0
+
+
+def has_grown(rows: int, *, arranged: int) -> bool:
+    """True when so much came to the rows arranged before that arranging all of them is worth it."""
+    return rows - arranged >= max(FEW_ROWS, GROWTH * arranged)
 
 
 def _remove_orphans(

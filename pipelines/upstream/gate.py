@@ -79,7 +79,7 @@ def read_address(text: str) -> Address | None:
     if not all(map(_LABEL.fullmatch, labels)) or _NUMERIC_LABEL.fullmatch(labels[-1]):
         return None
     port = int(found["port"]) if found["port"] else {"http": 80, "https": 443}[scheme]
-    target = found["target"] or "/"
+    target = found["target"]
     return Address(scheme, host, port, target if target.startswith("/") else f"/{target}")
 
 

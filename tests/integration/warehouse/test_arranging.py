@@ -1,5 +1,6 @@
 """Large tables are written in order, and what lacks its capture is known or gone."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -9,20 +10,30 @@ from typing import Any
 import pytest
 
 from pipelines.domain.records import Statistics, Video
-from warehouse.arranging import arrange_lake
+from warehouse.arranging import arrange_lake, has_grown
 from warehouse.engine import Engine
 from warehouse.lake import Lake, open_lake
 from warehouse.queries_works import read_listed
 from warehouse.rows import video_row
+from warehouse.tidying import Tidied, tidy_lake
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=1)
 
 
+@pytest.fixture(scope="module")
+def new_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake with every table and no rows; making one takes longer than any test with it."""
+    folder = tmp_path_factory.mktemp("new") / "lake"
+    open_lake(str(folder), world="sandbox")
+    return folder
+
+
 @pytest.fixture
-def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+def lake(new_lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     monkeypatch.setattr("warehouse.arranging.FEW_ROWS", 1)
-    return open_lake(str(tmp_path / "lake"), world="sandbox")
+    copied = shutil.copytree(new_lake, tmp_path / "lake")
+    return open_lake(str(copied), world="sandbox")
 
 
 @pytest.fixture
@@ -128,6 +139,96 @@ def test_a_moment_of_the_past_is_read_by_captures_alone(lake: Lake, engine: Engi
         assert seen(past) == ["10001"]
     engine.refresh()
     assert engine.whole_before("raw.videos") == NOW - timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "arranged", "is_due"),
+    [
+        (29_999, 0, False), (30_000, 0, True), (129_999, 100_000, False), (130_000, 100_000, True),
+        (249_999, 200_000, False), (250_000, 200_000, True), (100_000, 200_000, False),
+    ],
+)  # fmt: skip
+def test_a_quarter_more_and_two_row_groups_are_worth_arranging(
+    rows: int, arranged: int, is_due: bool
+) -> None:
+    assert has_grown(rows, arranged=arranged) is is_due
+
+
+def test_an_hour_settles_what_a_writer_left_behind(lake: Lake, engine: Engine) -> None:
+    hour = timedelta(hours=1)
+    observe(lake, "10001", "c1", at=NOW - hour - timedelta(seconds=1), is_written=False)
+    observe(lake, "10002", "c2", at=NOW - hour, is_written=False)
+    observe(lake, "10003", "c3", at=OLD)
+    arrange_lake(lake, now=NOW)
+    engine.refresh()
+    left = engine.rows("select aweme_id from raw.videos order by aweme_id")
+    assert [row["aweme_id"] for row in left] == ["10002", "10003"]
+    assert engine.whole_before("raw.videos") == NOW - hour
+
+
+def test_what_was_proved_whole_is_not_looked_into_again(lake: Lake, engine: Engine) -> None:
+    observe(lake, "10001", "c1")
+    arrange_lake(lake, now=NOW)
+    version = lake.version("raw.accounts")
+    observe(lake, "10002", "c2", is_written=False)  # as old as what is proved already
+    arrange_lake(lake, now=NOW)
+    arrange_lake(lake, now=NOW - timedelta(hours=3))
+    engine.refresh()
+    assert engine.whole_before("raw.videos") == NOW - timedelta(hours=1)
+    assert engine.rows("select count(*) as n from raw.videos") == [{"n": 2}]
+    assert lake.version("raw.accounts") == version
+    arrange_lake(lake, now=NOW + timedelta(hours=3))
+    assert engine.rows("select count(*) as n from raw.videos") == [{"n": 2}]
+
+
+def test_many_rows_left_behind_go_a_part_at_a_time(
+    lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warehouse.arranging._AT_ONCE", 2)
+    observe(lake, "10009", "kept")
+    for number in range(5):
+        observe(lake, f"1000{number}", f"c{number}", is_written=False)
+    before = lake.version("raw.videos")
+    arrange_lake(lake, now=NOW)
+    deletions = [
+        entry for entry in lake.log_since("raw.videos", before) if entry["operation"] == "DELETE"
+    ]
+    assert len(deletions) == 3
+    engine.refresh()
+    assert engine.rows("select aweme_id from raw.videos") == [{"aweme_id": "10009"}]
+
+
+def test_upkeep_tells_what_it_did_and_leaves_small_tables_alone(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warehouse.arranging.FEW_ROWS", 1000)
+    observe(lake, "10001", "c1")
+    for number in range(9):
+        lake.append("raw.capture_items", items(f"nine-{number}"))
+    for number in range(7):
+        observe(lake, f"2000{number}", f"n{number}")
+    tidied = tidy_lake(lake, now=NOW)
+    assert tidied == Tidied(tables_arranged=0, files_merged=9, files_deleted=0, works_indexed=8)
+    assert len(lake.files("raw.capture_items")) == 1
+    assert len(lake.files("raw.videos")) == 8
+    assert tidy_lake(lake, now=NOW) == Tidied(0, 0, 0, 0)
+
+
+def test_upkeep_arranges_before_it_merges_and_indexes_anew_what_it_arranged(lake: Lake) -> None:
+    for number in range(9):
+        observe(lake, f"2000{number}", f"n{number}")
+    tidied = tidy_lake(lake, now=NOW)
+    assert tidied == Tidied(tables_arranged=2, files_merged=0, files_deleted=0, works_indexed=9)
+    assert len(lake.files("raw.videos")) == 1
+
+
+def items(capture_id: str) -> list[dict[str, object]]:
+    return [
+        {
+            "capture_id": capture_id, "position": 0, "surface": "music_list", "entity_id": "1",
+            "sequence": 1, "aweme_id": "1", "committed_at": NOW,
+        }
+    ]  # fmt: skip
 
 
 def test_an_empty_lake_is_left_alone(lake: Lake) -> None:

@@ -239,10 +239,11 @@ def test_host_rules_end_on_label_boundaries(host: str, rule: str, matches: bool)
         # what leads to this site or a tunnel, although the library takes some of it for global
         "192.0.0.8", "192.0.0.9", "192.88.99.1", "fec0::1", "64:ff9b:1::808:808", "2002:808:808::1",
         "::808:808", "64:ff9b::a00:1", "ff0e::1", "232.1.2.3",
+        "::ffff:192.0.0.9", "::ffff:232.1.2.3",
     ],
 )  # fmt: skip
 def test_special_addresses_are_not_public(special: str) -> None:
-    assert not is_public(ipaddress.ip_address(special))
+    assert is_public(ipaddress.ip_address(special)) is False
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,415 @@
+"""The promises of the lake, one by one, on a table of two columns."""
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable, Field, write_deltalake
+from deltalake.exceptions import CommitFailedError
+from deltalake.schema import PrimitiveType
+
+from pipelines.domain.errors import (
+    CapacityExhaustedError,
+    ContractBrokenError,
+    StoreTooNewError,
+    WarehouseUnavailableError,
+)
+from warehouse import lake as lake_module
+from warehouse.lake import Lake, Listing, is_remote, open_lake
+from warehouse.tables import TEXT, TIME, Column, Table
+
+SONGS = "raw.songs"
+TABLE = Table(
+    SONGS,
+    "song",
+    ("song_id",),
+    (
+        Column("song_id", TEXT, "song", required=True),
+        Column("title", TEXT, "title"),
+        Column("committed_at", TIME, "when written", required=True),
+    ),
+)
+OTHER = replace(TABLE, name="raw.others")
+MB = 1024 * 1024
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return opened(str(tmp_path / "lake"))
+
+
+def opened(url: str, *tables: Table, free_mb: int = 1000) -> Lake:
+    return open_lake(
+        url, world="sandbox", tables=tables or (TABLE, OTHER), free=lambda _folder: free_mb * MB
+    )
+
+
+def songs(*ids: str) -> list[dict[str, object]]:
+    return [{"song_id": song_id, "title": f"song {song_id}"} for song_id in ids]
+
+
+def stored(lake: Lake, name: str = SONGS) -> list[tuple[str, str | None]]:
+    rows = DeltaTable(lake.path(name)).to_pyarrow_table().to_pylist()
+    return sorted((row["song_id"], row["title"]) for row in rows)
+
+
+def titled(*ids: str) -> list[tuple[str, str]]:
+    return [(song_id, f"song {song_id}") for song_id in ids]
+
+
+def commits(lake: Lake, name: str = SONGS) -> list[dict[str, Any]]:
+    return DeltaTable(lake.path(name)).history()
+
+
+def test_an_append_is_stored_at_its_place_and_nowhere_else(lake: Lake) -> None:
+    lake.append(SONGS, songs("1", "2"))
+    assert stored(lake) == titled("1", "2")
+    assert stored(lake, "raw.others") == []
+    assert lake.path(SONGS) == f"{lake.url}/raw/songs"
+    assert lake.tables == (TABLE, OTHER)
+    assert lake.world == "sandbox"
+
+
+def test_an_append_says_for_which_job_it_was_made(lake: Lake) -> None:
+    lake.append(SONGS, songs("1"), job_id="job-1")
+    lake.append(SONGS, songs("2"))
+    assert [commit.get("job_id") for commit in commits(lake)] == [None, "job-1", None]
+
+
+def test_rows_get_the_time_of_their_commit_unless_they_bring_it(lake: Lake) -> None:
+    early = datetime(2020, 1, 1, tzinfo=UTC)
+    before = datetime.now(UTC)
+    lake.append(SONGS, [*songs("1"), {**songs("2")[0], "committed_at": early}])
+    rows = DeltaTable(lake.path(SONGS)).to_pyarrow_table().to_pylist()
+    times = {row["song_id"]: row["committed_at"] for row in rows}
+    assert times["2"] == early
+    assert before - timedelta(milliseconds=1) <= times["1"] <= datetime.now(UTC)
+
+
+def test_no_rows_need_no_room_and_no_commit(tmp_path: Path) -> None:
+    full = opened(str(tmp_path), free_mb=1)
+    full.append(SONGS, [])
+    assert full.version(SONGS) == 0
+
+
+@pytest.mark.parametrize(("free_mb", "has_room"), [(49, False), (50, True)])
+def test_below_fifty_megabytes_nothing_is_written(
+    tmp_path: Path, free_mb: int, has_room: bool
+) -> None:
+    lake = opened(str(tmp_path), free_mb=free_mb)
+    if has_room:
+        lake.append(SONGS, songs("1"))
+    else:
+        with pytest.raises(CapacityExhaustedError):
+            lake.append(SONGS, songs("1"))
+    assert lake.version(SONGS) == int(has_room)
+
+
+def test_the_disk_asked_is_the_lakes_own(tmp_path: Path) -> None:
+    asked = []
+
+    def free(folder: str) -> int:
+        asked.append(folder)
+        return 1000 * MB
+
+    lake = open_lake(str(tmp_path), world="sandbox", tables=[TABLE], free=free)
+    lake.check_room()
+    assert asked == [str(tmp_path)]
+
+
+def test_a_disk_that_cannot_be_asked_is_unavailable(tmp_path: Path) -> None:
+    def free(_folder: str) -> int:
+        raise OSError("gone")
+
+    lake = open_lake(str(tmp_path), world="sandbox", tables=[TABLE], free=free)
+    with pytest.raises(WarehouseUnavailableError, match="looking at the disk"):
+        lake.check_room()
+
+
+def test_an_object_store_has_no_disk_to_look_at() -> None:
+    far = Lake("s3://bucket/lake", "sandbox", {}, free=lambda _folder: 0)
+    far.check_room()
+    assert far.is_remote
+    assert is_remote("s3://bucket")
+    assert not is_remote("/data/lake")
+
+
+def test_an_unknown_table_is_named_by_every_question(lake: Lake) -> None:
+    for ask in (lake.version, lake.files, lake.compact, lake.path, lake.vacuum, lake.dataset):
+        with pytest.raises(ContractBrokenError, match=r"no table raw\.nothing"):
+            ask("raw.nothing")
+
+
+def test_a_table_that_was_migrated_meanwhile_refuses_the_old_rows(lake: Lake) -> None:
+    mood = Column("mood", TEXT, "how it feels")
+    newer = replace(TABLE, version=2, columns=(*TABLE.columns, mood))
+    opened(lake.url, newer)
+    with pytest.raises(StoreTooNewError):
+        lake.append(SONGS, songs("1"))
+    assert stored_ids(lake) == []
+
+
+def test_a_table_that_was_widened_without_a_version_refuses_by_its_contract(lake: Lake) -> None:
+    DeltaTable(lake.path(SONGS)).alter.add_columns([Field("mood", PrimitiveType("string"))])
+    with pytest.raises(ContractBrokenError, match=r"raw\.songs does not take these rows"):
+        lake.append(SONGS, songs("1"))
+
+
+def stored_ids(lake: Lake) -> list[str]:
+    return sorted(lake.dataset(SONGS).to_table()["song_id"].to_pylist())
+
+
+def test_a_commit_that_met_another_is_tried_again_on_the_newest_version(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def meet_another_first(delta: DeltaTable, *args: Any, **options: Any) -> None:
+        seen.append(delta.version())
+        if len(seen) == 1:
+            opened(lake.url).append(SONGS, songs("other"))  # recurses here once, as seen[1]
+            raise CommitFailedError("met another")
+        write_deltalake(delta, *args, **options)
+
+    monkeypatch.setattr(lake_module, "write_deltalake", meet_another_first)
+    lake.append(SONGS, songs("1"), job_id="job-1")
+    assert seen == [0, 0, 1]
+    assert stored(lake) == titled("1", "other")
+    assert commits(lake)[0]["job_id"] == "job-1"
+
+
+def test_a_listing_names_the_newest_version_and_its_files(lake: Lake) -> None:
+    assert lake.listing(SONGS) == Listing(0, (), is_uneven=False)
+    lake.append(SONGS, songs("1"))
+    lake.append(SONGS, songs("2"))
+    listing = lake.listing(SONGS)
+    assert (listing.version, len(listing.files)) == (2, 2)
+    assert all(Path(file).is_file() for file in listing.files)
+    assert lake.files(SONGS) == list(listing.files)
+
+
+def test_files_are_named_as_the_disk_names_them(tmp_path: Path) -> None:
+    lake = opened(str(tmp_path / "my läke"))
+    lake.append(SONGS, songs("1"))
+    assert all(Path(file).is_file() for file in lake.files(SONGS))
+
+
+def test_a_table_with_later_columns_is_known_to_be_uneven(lake: Lake) -> None:
+    lake.append(SONGS, songs("1"))
+    mood = Column("mood", TEXT, "how it feels")
+    newer = replace(TABLE, version=2, columns=(*TABLE.columns, mood))
+    assert opened(lake.url, newer).listing(SONGS).is_uneven
+
+
+def test_what_another_process_commits_is_seen_at_the_next_look(lake: Lake) -> None:
+    other = opened(lake.url)
+    for number in range(1, 4):
+        other.append(SONGS, songs(str(number)))
+        assert lake.version(SONGS) == number
+        assert len(lake.files(SONGS)) == number
+        assert len(lake.log_since(SONGS, 0)) == number
+
+
+def test_a_commit_within_one_tick_of_the_disks_clock_is_seen(lake: Lake) -> None:
+    other = opened(lake.url)
+    other.append(SONGS, songs("1"))
+    assert lake.version(SONGS) == 1
+    log = Path(lake.path(SONGS), "_delta_log")
+    moment = log.stat()
+    other.append(SONGS, songs("2"))
+    os.utime(log, ns=(moment.st_mtime_ns, moment.st_mtime_ns))
+    assert lake.version(SONGS) == 2
+
+
+def test_looking_again_reads_nothing_when_nothing_has_changed(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.append(SONGS, songs("1"))
+    updates: list[object] = []
+    monkeypatch.setattr(lake_module, "_update", updates.append)
+    assert lake.version(SONGS) == 1
+    lake.append(SONGS, songs("2"))
+    assert lake.version(SONGS) == 2
+    assert updates == []
+    lake.refresh()
+    assert len(updates) == 2  # every table, whatever the look-ups say
+
+
+def test_the_log_since_a_version_is_what_came_after_it(lake: Lake) -> None:
+    for number in range(3):
+        lake.append(SONGS, songs(str(number)), job_id=f"job-{number}")
+    assert [entry["job_id"] for entry in lake.log_since(SONGS, 1)] == ["job-2", "job-1"]
+    assert lake.log_since(SONGS, 3) == []
+    assert lake.log_since(SONGS, 9) == []
+
+
+def test_a_table_keeps_the_identity_that_it_was_given(lake: Lake) -> None:
+    assert lake.identity(SONGS) == opened(lake.url).identity(SONGS)
+    assert lake.identity(SONGS) != lake.identity("raw.others")
+    assert lake.identity(SONGS) == str(DeltaTable(lake.path(SONGS)).metadata().id)
+
+
+def test_a_dataset_holds_what_others_have_just_written(lake: Lake) -> None:
+    opened(lake.url).append(SONGS, songs("1", "2"))
+    assert stored_ids(lake) == ["1", "2"]
+
+
+class CrowdedLake(Lake):
+    """A lake that has so many files in each table."""
+
+    def __init__(self, lake: Lake, counts: dict[str, int]) -> None:
+        super().__init__(lake.url, lake.world, lake._handles, free=lake._free)
+        self._counts = counts
+
+    def files(self, name: str) -> list[str]:
+        return ["file"] * self._counts[name]
+
+
+def test_a_table_is_crowded_with_more_files_than_are_allowed(lake: Lake) -> None:
+    counted = CrowdedLake(lake, {SONGS: 61, "raw.others": 60})
+    assert counted.crowded() == [SONGS]
+    assert counted.crowded(files=59) == [SONGS, "raw.others"]
+    assert counted.crowded(files=61) == []
+
+
+def test_compaction_merges_all_small_files_and_loses_no_row(lake: Lake) -> None:
+    for number in range(5):
+        lake.append(SONGS, songs(f"{number}a", f"{number}b"))
+    before = stored(lake)
+    assert lake.compact(SONGS) == 5
+    assert len(lake.files(SONGS)) == 1
+    assert stored(lake) == before
+    assert lake.compact(SONGS) == 0
+
+
+def test_a_compaction_that_lost_its_race_has_merged_nothing(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.append(SONGS, songs("1"))
+
+    class Losing:
+        optimize: "Losing"
+
+        def __init__(self, _path: str) -> None:
+            self.optimize = self
+
+        def compact(self, **_options: object) -> None:
+            raise CommitFailedError("met another")
+
+    monkeypatch.setattr(lake_module, "DeltaTable", Losing)
+    assert lake.compact(SONGS) == 0
+
+
+def test_vacuum_deletes_what_no_version_of_the_last_week_names(lake: Lake) -> None:
+    for number in range(3):
+        lake.append(SONGS, songs(str(number)))
+    names = [Path(file).name for file in sorted(lake.files(SONGS))]
+    lake.compact(SONGS)
+    _let_age(lake, dict(zip(names, (169, 167, 1), strict=True)))
+    assert opened(lake.url).vacuum(SONGS) == 1
+    left = {path.name for path in Path(lake.path(SONGS)).glob("*.parquet")}
+    assert left & set(names) == set(names[1:])
+    assert stored(lake) == titled("0", "1", "2")
+
+
+def _let_age(lake: Lake, hours: dict[str, int]) -> None:
+    """Rewrite when the last commit took the named files away."""
+    now_ms = int(time.time() * 1000)
+    entry = max(Path(lake.path(SONGS), "_delta_log").glob("*.json"))
+    actions = [json.loads(line) for line in entry.read_text().splitlines()]
+    for removed in (action["remove"] for action in actions if "remove" in action):
+        removed["deletionTimestamp"] = now_ms - hours[removed["path"]] * HOUR_MS
+    entry.write_text("\n".join(map(json.dumps, actions)))
+
+
+def test_rows_are_deleted_by_their_ids_and_counted(lake: Lake) -> None:
+    lake.append(SONGS, songs("a-1", "a-2", "a-3"))
+    assert lake.delete(SONGS, "song_id", ["a-1", "a-3", "a-9"]) == 2
+    assert stored(lake) == titled("a-2")
+    version = lake.version(SONGS)
+    assert lake.delete(SONGS, "song_id", []) == 0
+    assert lake.version(SONGS) == version
+
+
+@pytest.mark.parametrize("odd", ["", "a' or '1'='1", "a b", "a_b", "ä", "x" * 65, "a\n"])
+def test_only_plain_ids_can_be_deleted_by(lake: Lake, odd: str) -> None:
+    lake.append(SONGS, songs("1"))
+    with pytest.raises(ValueError, match="plain ids"):
+        lake.delete(SONGS, "song_id", ["1", odd])
+    assert stored(lake) == titled("1")
+
+
+def test_the_longest_plain_id_can_be_deleted_by(lake: Lake) -> None:
+    lake.append(SONGS, songs("Zz-9" * 16))
+    assert lake.delete(SONGS, "song_id", ["Zz-9" * 16]) == 1
+
+
+def test_erased_and_blanked_rows_are_gone_and_forgotten(lake: Lake) -> None:
+    lake.append(SONGS, songs("1", "2", "3"))
+    assert lake.erase(SONGS, "song_id = '1'") == 1
+    lake.blank(SONGS, "title", "song_id = '2'")
+    assert stored(lake) == [("2", None), ("3", "song 3")]
+    lake.forget(SONGS)
+    assert len(list(Path(lake.path(SONGS)).glob("*.parquet"))) == 1
+    assert lake.files(SONGS) == [str(*Path(lake.path(SONGS)).glob("*.parquet"))]
+    assert stored(lake) == [("2", None), ("3", "song 3")]
+
+
+@pytest.mark.parametrize(
+    ("doing", "said"),
+    [
+        (lambda lake: lake.append(SONGS, songs("1")), "appending to raw.songs"),
+        (lambda lake: lake.listing(SONGS), "listing raw.songs"),
+        (lambda lake: lake.compact(SONGS), "compacting raw.songs"),
+        (lambda lake: lake.vacuum(SONGS), "vacuuming raw.songs"),
+    ],
+)
+def test_a_damaged_table_is_unavailable_and_named(lake: Lake, doing: Any, said: str) -> None:
+    lake.append(SONGS, songs("0"))
+    Path(lake.path(SONGS), "_delta_log", f"{2:020}.json").write_text("no json")
+    with pytest.raises(WarehouseUnavailableError, match=said) as caught:
+        doing(lake)
+    assert lake.url not in f"{caught.value.detail} {caught.value.hint}"
+
+
+def test_a_vanished_table_is_unavailable_and_named(lake: Lake) -> None:
+    Path(lake.path(SONGS)).rename(Path(lake.url, "elsewhere"))
+    with pytest.raises(WarehouseUnavailableError, match=r"raw\.songs has vanished"):
+        lake.version(SONGS)
+
+
+def test_a_log_that_was_cleaned_is_read_from_its_checkpoint(lake: Lake) -> None:
+    sleeper = opened(lake.url)
+    for number in range(22):  # a checkpoint comes with the twentieth
+        lake.append(SONGS, songs(str(number)))
+    log = Path(lake.path(SONGS), "_delta_log")
+    for path in _before(log.glob("*.json"), 20):
+        path.unlink()
+    assert sleeper.version(SONGS) == 22
+    assert len(stored(sleeper)) == 22
+
+
+def _before(paths: Iterable[Path], version: int) -> list[Path]:
+    return [path for path in paths if int(path.stem) < version]
+
+
+@pytest.mark.parametrize("sign", "%*?[]\\^|\n")
+def test_a_path_that_the_libraries_misread_is_refused(tmp_path: Path, sign: str) -> None:
+    with pytest.raises(WarehouseUnavailableError, match="must not contain") as caught:
+        opened(str(tmp_path / f"a{sign}b"))
+    assert caught.value.hint == "choose another DATA_HOME"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lake_in_the_home_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert opened("~/lake").url == str(tmp_path / "lake")
