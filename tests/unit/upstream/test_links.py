@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.upstream.profiles import Profile, load_profile
-from pipelines.upstream.vidplat.links import LinkTarget
+from pipelines.upstream.vidplat.links import LinkHosts, LinkTarget, find_target
 
 ID = "7361234567890123456"
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
@@ -101,6 +101,86 @@ def test_short_link_is_found_in_prose(prose: str, profile: Profile) -> None:
 )
 def test_what_names_nothing_of_ours_is_no_target(foreign: str, profile: Profile) -> None:
     assert profile.find_target(foreign) is None
+
+
+LONG = "x" * 64
+HOSTS = LinkHosts(scheme="https", share=("a.example",), short=("s.example",), gone_query="gone=1")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # where a link may begin and what may stand before its path
+        (f"xa.example/video/{ID}", None),
+        (f"x.a.example/video/{ID}", None),
+        (f"-a.example/video/{ID}", None),
+        (f"user@a.example/video/{ID}", None),
+        (f"_a.example/video/{ID}", None),
+        (f"ftp://a.example/video/{ID}", None),
+        (f"see:a.example/video/{ID}", LinkTarget("video", ID)),
+        (f"a.example:8443/video/{ID}", LinkTarget("video", ID)),
+        (f"a.example:123456/video/{ID}", None),
+        (f"a.example:80:80/video/{ID}", None),
+        # the ids: 5 to 30 digits, and codes of 4 to 64 signs
+        ("a.example/video/12345", LinkTarget("video", "12345")),
+        ("a.example/video/1234", None),
+        (f"a.example/video/{'1' * 30}", LinkTarget("video", "1" * 30)),
+        (f"a.example/video/{'1' * 31}", None),
+        ("s.example/abc", None),
+        ("s.example/abcd", LinkTarget("short", "abcd", "https://s.example/abcd/")),
+        (f"s.example/{LONG}/y", LinkTarget("short", LONG, f"https://s.example/{LONG}/")),
+        (f"s.example/{LONG}x", None),
+        ("s.example/ab.cd", None),
+        # what a path may leave out or put before its noun
+        (f"a.example//share//video//{ID}//", LinkTarget("video", ID)),
+        (f"a.example/m/note/{ID}.", LinkTarget("video", ID)),
+        (f"a.example/share/m/video/{ID}", None),
+        (f"a.example/other/video/{ID}", None),
+        (f"a.example/video/detail/{ID}", None),
+        (f"a.example/challenge/{ID}", LinkTarget("hashtag", ID)),
+        (f"a.example/challenge/detail/{ID}", LinkTarget("hashtag", ID)),
+        ("a.example/challenge/detail", None),
+        (f"a.example/slides/{ID}:", LinkTarget("video", ID)),
+        # what a query may name
+        (f"a.example/?modal_id={ID}.", LinkTarget("video", ID)),
+        ("a.example/?modal_id=1234", None),
+        (f"a.example/music?music_id={ID}&music_id=99999", LinkTarget("music", ID)),
+        (f"a.example/music?ch_id={ID}", None),
+        (f"a.example/music/99999?music_id={ID}", LinkTarget("music", "99999")),
+        (f"a.example/challenge?ch_id={ID}", LinkTarget("hashtag", ID)),
+        (f"a.example/trends?trends_id={ID}", LinkTarget("trends", ID)),
+        ("a.example/trends?trends_id=1234", None),
+        (f"a.example/video/{ID}?gone=1", None),
+        (f"a.example/video/{ID}?gone=2", LinkTarget("video", ID)),
+        # accounts
+        (f"a.example/user/{SEC}", LinkTarget("user", SEC)),
+        (f"a.example/user/x/{SEC}", None),
+        (f"a.example/user/{SEC}?sec_uid=other", LinkTarget("user", SEC)),
+        (f"a.example/user?sec_uid={SEC}x&sec_user_id={SEC}", LinkTarget("user", SEC + "x")),
+        (f"a.example/user?modal_id=1234&sec_user_id={SEC}", LinkTarget("user", SEC)),
+        (f"a.example/user/x?modal_id={ID}&sec_uid={SEC}", LinkTarget("video", ID)),
+        ("a.example/user", None),
+        ("a.example/user/MS4wLjABAAAAabc", None),
+        ("a.example/user/MS4wLjABAAAAabcd", LinkTarget("user", "MS4wLjABAAAAabcd")),
+        (f"a.example/user/MS4wLjABAAAA{'x' * 200}", LinkTarget("user", f"MS4wLjABAAAA{'x' * 200}")),
+        (f"a.example/user/MS4wLjABAAAA{'x' * 201}", None),
+        # the first link of use wins; a collection or a topic only where there is none
+        (f"a.example/video/{ID} a.example/music/99999", LinkTarget("video", ID)),
+        (f"a.example/mix/{ID} a.example/trends?trends_id=99999", LinkTarget("mix", ID)),
+        (f"a.example/trends?trends_id={ID} a.example/mix/99999", LinkTarget("trends", ID)),
+        (f"a.example/mix/{ID} a.example/user/{SEC}", LinkTarget("user", SEC)),
+        ("a.example/", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_a_link_names_what_its_form_says(text: str, found: LinkTarget | None) -> None:
+    assert find_target(text, HOSTS) == found
+
+
+def test_prose_is_read_up_to_ten_thousand_characters() -> None:
+    link = "a.example/music/12345"
+    assert find_target(link.rjust(10_000), HOSTS) == LinkTarget("music", "12345")
+    assert find_target(link.rjust(10_017), HOSTS) is None
 
 
 def test_second_short_host_is_read_as_the_first(profile: Profile) -> None:
