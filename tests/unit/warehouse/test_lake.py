@@ -191,7 +191,7 @@ def test_a_listing_names_the_newest_version_and_its_files(lake: Lake) -> None:
     lake.append(SONGS, songs("2"))
     listing = lake.listing(SONGS)
     assert (listing.version, len(listing.files)) == (2, 2)
-    assert all(Path(file).is_file() for file in listing.files)
+    assert all(Path(file).is_file() and ".zstd." in file for file in listing.files)
     assert lake.files(SONGS) == list(listing.files)
 
 
@@ -406,6 +406,14 @@ def test_a_path_that_the_libraries_misread_is_refused(tmp_path: Path, sign: str)
         opened(str(tmp_path / f"a{sign}b"))
     assert caught.value.hint == "choose another DATA_HOME"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lake_whose_place_is_taken_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "lake").write_text("in the way")
+    with pytest.raises(WarehouseUnavailableError, match=r"opening raw\.songs") as caught:
+        opened(str(tmp_path / "lake"))
+    assert isinstance(caught.value.__cause__, NotADirectoryError)
+    assert str(tmp_path) not in caught.value.detail
 
 
 def test_a_lake_in_the_home_folder_is_found(

@@ -1,16 +1,31 @@
 """What was observed comes back from its row as it went in."""
 
+import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TypedDict
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.records import Account, Author, Hashtag, Music, Statistics, Track, Video
+from pipelines.domain.evidence import Comparison, Limits, PairEvidence
+from pipelines.domain.records import (
+    Account,
+    Author,
+    Hashtag,
+    HashtagInfo,
+    Music,
+    Statistics,
+    Track,
+    Video,
+)
 from warehouse.contract import to_arrow
 from warehouse.rows import (
     account_from_row,
     account_row,
+    comparison_from_row,
+    hashtag_from_row,
+    hashtag_row,
     track_from_row,
     track_row,
     video_from_row,
@@ -139,3 +154,78 @@ def test_unknown_stays_unknown() -> None:
     unknown = {name for name, value in row.items() if value is None}
     assert {"digg_count", "sec_uid", "music_id", "create_time", "images_count"} <= unknown
     assert video_from_row(row).statistics == Statistics()
+
+
+VIDEO = Video(
+    aweme_id="v", surface="video_page", observed_at=NOW, desc="words", create_time=1,
+    share_url="https://s", media_type="photo", is_top=True, duration_ms=2, width=3, height=4,
+    cover_url="https://c", images_count=5, is_exact=False,
+    author=Author(sec_uid="a1", uid="a2", unique_id="a3", nickname="a4", avatar_url="a5"),
+    music=Music(
+        music_id="m1", title="m2", author="m3", duration_s=6, is_original_sound=False,
+        mapped_title="m4",
+    ),
+    hashtags=(Hashtag(ch_id="h1", name="one"), Hashtag(ch_id="h2", name="two")),
+    statistics=Statistics(digg_count=7, comment_count=8, collect_count=9, share_count=10),
+)  # fmt: skip
+
+
+def test_each_field_of_a_video_stands_in_the_column_of_its_name() -> None:
+    assert video_row(VIDEO, capture_id="c-1", job_id="j-1", data_provider="mock") == {
+        "aweme_id": "v", "surface": "video_page", "observed_at": NOW, "desc": "words",
+        "create_time": 1, "share_url": "https://s", "media_type": "photo", "is_top": True,
+        "duration_ms": 2, "width": 3, "height": 4, "cover_url": "https://c", "images_count": 5,
+        "is_exact": False, "sec_uid": "a1", "uid": "a2", "unique_id": "a3", "nickname": "a4",
+        "avatar_url": "a5", "music_id": "m1", "music_title": "m2", "music_author": "m3",
+        "music_duration_s": 6, "music_is_original_sound": False, "music_mapped_title": "m4",
+        "digg_count": 7, "comment_count": 8, "collect_count": 9, "share_count": 10,
+        "hashtag_ids": ["h1", "h2"], "hashtag_names": ["one", "two"],
+        "statistics_complete": VIDEO.statistics_complete, "capture_id": "c-1", "job_id": "j-1",
+        "data_provider": "mock",
+    }  # fmt: skip
+
+
+def test_a_full_record_of_each_kind_comes_back_from_its_row() -> None:
+    track = Track(
+        music_id="1", surface="s", observed_at=NOW, title="t", author="a", owner_nickname="o",
+        duration_s=1, is_original_sound=True, cover_url="c", source_aweme_id="v",
+    )  # fmt: skip
+    account = Account(
+        sec_uid="1", surface="s", observed_at=NOW, uid="u", unique_id="q", short_id="i",
+        nickname="n", signature="g", avatar_url="a", follower_count=1, following_count=2,
+        aweme_count=3, total_favorited=4, favoriting_count=5, ip_location="l",
+    )  # fmt: skip
+    hashtag = HashtagInfo(
+        ch_id="1", surface="s", observed_at=NOW, name="n", user_count=1, view_count=2,
+        is_exact=False,
+    )  # fmt: skip
+    video, song = video_row(VIDEO, **ORIGIN), track_row(track, **ORIGIN)
+    person, word = account_row(account, **ORIGIN), hashtag_row(hashtag, **ORIGIN)
+    assert video_from_row(through_arrow("raw.videos", video)) == VIDEO
+    assert track_from_row(through_arrow("raw.tracks", song)) == track
+    assert account_from_row(through_arrow("raw.accounts", person)) == account
+    assert hashtag_from_row(through_arrow("raw.hashtags", word)) == hashtag
+    assert song == {**asdict(track), **ORIGIN}
+    assert person == {**asdict(account), **ORIGIN}
+    assert word == {**asdict(hashtag), **ORIGIN}
+
+
+def test_a_row_from_before_hashtags_were_kept_has_none() -> None:
+    row = {**video_row(VIDEO, **ORIGIN), "hashtag_ids": None, "hashtag_names": None}
+    assert video_from_row(row).hashtags == ()
+
+
+def test_a_stored_comparison_is_read_as_it_was_measured() -> None:
+    pair = PairEvidence(
+        verdict="rejected", reason="score_below_threshold", segment="local", chroma_distance=0.1,
+        mfcc_distance=0.2, overlap_s=6.0, reference_start_s=1.0, candidate_start_s=2.0,
+        peak_agreement=0.3, score=0.4, speed=1.0, semitones=0.0, observation="uncertain",
+    )  # fmt: skip
+    limits = Limits(match_threshold=0.7, whole_overlap_s=9.0)
+    names = {
+        "comparison_id": "1", "reference_aweme_id": "2", "candidate_aweme_id": "3",
+        "reference_music_id": "4", "candidate_music_id": "5", "algorithm": "6",
+        "feature_version": "7", "library_version": "8",
+    }  # fmt: skip
+    row = {**asdict(pair), **names, "limits": json.dumps(asdict(limits)), "job_id": "j"}
+    assert comparison_from_row(row) == Comparison(pair=pair, limits=limits, **names)
