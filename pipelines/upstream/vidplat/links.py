@@ -97,8 +97,8 @@ def _named(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
     if segments and segments[0] in {"share", "m"}:
         segments = segments[1:]
     noun, rest = (segments[0], segments[1:]) if segments else ("", [])
-    if noun != "user" and _ID.fullmatch(query.get("modal_id", "")):
-        return LinkTarget("video", query["modal_id"])
+    if _ID.fullmatch(query.get("modal_id", "")):
+        return LinkTarget("video", query["modal_id"])  # shown over whatever page it is
     if noun == "user":
         return _user(rest, query)
     return _by_path(noun, rest) or _by_parameter(noun, query)
@@ -106,8 +106,6 @@ def _named(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
 
 def _user(rest: list[str], query: Mapping[str, str]) -> LinkTarget | None:
     """The path of a share link holds a numeric id; the one that counts is in the query."""
-    if _ID.fullmatch(query.get("modal_id", "")):
-        return LinkTarget("video", query["modal_id"])
     for text in (query.get("sec_uid", ""), query.get("sec_user_id", ""), *rest[:1]):
         if SEC_UID.fullmatch(text):
             return LinkTarget("user", text)

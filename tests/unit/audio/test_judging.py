@@ -70,8 +70,7 @@ def test_the_same_sound_is_confirmed_whole_with_score_one() -> None:
 def test_the_evidence_says_where_in_each_sound_the_agreement_begins(
     skipped: int, added: int
 ) -> None:
-    peaks = PEAKS.part(2 * skipped, math.inf)
-    late = MadePeaks(peaks.frames + 2 * (added - skipped), peaks.hertz, peaks.phases)
+    late = moved(PEAKS.part(2 * skipped, math.inf), added - skipped)
     candidate = sound(
         np.concatenate([melody(5)[:added], CHROMA[skipped:]]),
         np.concatenate([timbre(5)[:added], MEL_DB[skipped:]]),
@@ -84,6 +83,36 @@ def test_the_evidence_says_where_in_each_sound_the_agreement_begins(
     assert evidence.reference_start_s is not None
     offset = evidence.candidate_start_s - evidence.reference_start_s
     assert offset == pytest.approx((added - skipped) * HOP_S)
+    assert evidence.peak_agreement == pytest.approx(1.0)
+
+
+def moved(peaks: MadePeaks, frames: int) -> MadePeaks:
+    """Later by so many frames."""
+    return MadePeaks(peaks.frames + 2 * frames, peaks.hertz, peaks.phases)
+
+
+def test_peaks_count_from_where_the_compared_stretch_begins() -> None:
+    begin, foreign_until, end = 80, 200, 2 * FRAMES  # fine frames of the candidate
+    late = moved(PEAKS, 40).part(foreign_until, end)
+    candidate = sound(
+        np.concatenate([melody(5)[:40], CHROMA[:-40]]),
+        np.concatenate([timbre(5)[:40], MEL_DB[:-40]]),
+        fleeting(8).part(0, foreign_until) + late,
+    )
+    evidence = judge_as_heard(SONG, candidate, LIMITS)
+    assert outcome(evidence) == ("confirmed", "whole_rule_met")
+    expected = (end - foreign_until) / (end - begin)
+    assert evidence.peak_agreement == pytest.approx(expected, abs=0.05)
+
+
+def test_peaks_count_up_to_where_the_compared_stretch_ends() -> None:
+    candidate = sound(
+        np.concatenate([CHROMA[40:], melody(5)[:40]]),
+        np.concatenate([MEL_DB[40:], timbre(5)[:40]]),
+        moved(PEAKS, -40).part(0, 360) + fleeting(8, 2000).part(362, 2 * FRAMES),
+    )
+    evidence = judge_as_heard(SONG, candidate, LIMITS)
+    assert outcome(evidence) == ("confirmed", "whole_rule_met")
     assert evidence.peak_agreement == pytest.approx(1.0)
 
 
@@ -245,8 +274,7 @@ def test_a_stretched_sound_is_a_tempo_variant_whose_peaks_count_half(tempo: floa
 
 def test_where_a_variant_begins_is_told_in_the_candidates_own_time() -> None:
     tempo, silent = 1.1, 44
-    peaks = PEAKS.played(tempo)
-    late = MadePeaks(peaks.frames + 2 * silent, peaks.hertz, peaks.phases)
+    late = moved(PEAKS.played(tempo), silent)
     candidate = sound(
         np.concatenate([melody(5)[:silent], faster(CHROMA, tempo)]),
         np.concatenate([timbre(5)[:silent], faster(MEL_DB, tempo)]),

@@ -352,7 +352,14 @@ async def test_name_without_an_address_is_unreachable() -> None:
 
 
 async def test_the_systems_resolver_gives_addresses_alone() -> None:
-    assert set(await look_up("127.0.0.1", 443)) == {"127.0.0.1"}
+    assert await look_up("127.0.0.1", 443) == ["127.0.0.1"]
+
+
+async def test_the_first_pin_that_fits_a_name_counts() -> None:
+    pins = {".example.com": FIRST, OPEN_HOST: SECOND, "other.example": SECOND}
+    dialler = Dialler(Profile.model_validate({**_open_profile().model_dump(), "pins": pins}))
+    assert await dialler.dial_address(OPEN_HOST, surface="x") == FIRST
+    assert await dialler.dial_address("other.example", surface="x") == SECOND
 
 
 async def test_sandbox_names_are_pinned_to_loopback(profile: Profile) -> None:

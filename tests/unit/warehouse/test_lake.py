@@ -64,6 +64,11 @@ def titled(*ids: str) -> list[tuple[str, str]]:
     return [(song_id, f"song {song_id}") for song_id in ids]
 
 
+def are_compressed(lake: Lake) -> bool:
+    """Whether every file was written as the layout wants it."""
+    return all(".zstd." in file for file in lake.files(SONGS))
+
+
 def commits(lake: Lake, name: str = SONGS) -> list[dict[str, Any]]:
     return DeltaTable(lake.path(name)).history()
 
@@ -191,7 +196,8 @@ def test_a_listing_names_the_newest_version_and_its_files(lake: Lake) -> None:
     lake.append(SONGS, songs("2"))
     listing = lake.listing(SONGS)
     assert (listing.version, len(listing.files)) == (2, 2)
-    assert all(Path(file).is_file() and ".zstd." in file for file in listing.files)
+    assert all(Path(file).is_file() for file in listing.files)
+    assert are_compressed(lake)
     assert lake.files(SONGS) == list(listing.files)
 
 
@@ -285,6 +291,7 @@ def test_compaction_merges_all_small_files_and_loses_no_row(lake: Lake) -> None:
     before = stored(lake)
     assert lake.compact(SONGS) == 5
     assert len(lake.files(SONGS)) == 1
+    assert are_compressed(lake)
     assert stored(lake) == before
     assert lake.compact(SONGS) == 0
 
@@ -333,6 +340,7 @@ def test_rows_are_deleted_by_their_ids_and_counted(lake: Lake) -> None:
     lake.append(SONGS, songs("a-1", "a-2", "a-3"))
     assert lake.delete(SONGS, "song_id", ["a-1", "a-3", "a-9"]) == 2
     assert stored(lake) == titled("a-2")
+    assert are_compressed(lake)
     version = lake.version(SONGS)
     assert lake.delete(SONGS, "song_id", []) == 0
     assert lake.version(SONGS) == version
@@ -354,8 +362,10 @@ def test_the_longest_plain_id_can_be_deleted_by(lake: Lake) -> None:
 def test_erased_and_blanked_rows_are_gone_and_forgotten(lake: Lake) -> None:
     lake.append(SONGS, songs("1", "2", "3"))
     assert lake.erase(SONGS, "song_id = '1'") == 1
+    assert are_compressed(lake)
     lake.blank(SONGS, "title", "song_id = '2'")
     assert stored(lake) == [("2", None), ("3", "song 3")]
+    assert are_compressed(lake)
     lake.forget(SONGS)
     assert len(list(Path(lake.path(SONGS)).glob("*.parquet"))) == 1
     assert lake.files(SONGS) == [str(*Path(lake.path(SONGS)).glob("*.parquet"))]
