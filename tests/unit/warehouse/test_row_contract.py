@@ -64,6 +64,11 @@ def test_row_that_brings_its_own_commit_time_keeps_it() -> None:
     assert table["committed_at"].to_pylist() == [earlier]
 
 
+def test_a_table_that_keeps_no_commit_time_gets_none() -> None:
+    timeless = Table("raw.timeless", "thing", ("text",), EVERYTHING.columns[:1])
+    assert to_arrow(timeless, [{"text": "a"}], committed_at=NOW).to_pylist() == [{"text": "a"}]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
