@@ -1,9 +1,11 @@
-"""Five years of the chart: what a back-fill costs, what a second one does, how a year is answered.
+"""Years of the chart: what a back-fill costs, what a second one does, how a year is answered.
 
+`python -m tests.bench.chart_history [--years 5]` runs this part alone; `make bench` takes three.
 Against the stand-in platform, whose politeness delay is off: at five requests a second, as with the
-real chart, the requests alone would take six minutes.
+real chart, the requests for five years alone would take six minutes.
 """
 
+import argparse
 import json
 import os
 import statistics
@@ -17,26 +19,27 @@ import httpx2
 
 from api.cli.processes import sametrack
 from pipelines.domain.chart_history import FIRST_DAY
-from tests.bench.running import Told, Workspace
+from tests.bench.running import Told, Workspace, run_alone
 from tests.stage import Stage, open_stage
 
 HISTORY = "/api/v1/music/chartsrc/top500/history"
 ASKED = 40
 LAST_DAY = date(2025, 12, 31)
+YEARS, FEWER_YEARS = 5, 3
 MOVED_DAYS = 90  # the world stands three months before the end of five years
 
 
-def measure_chart_history(space: Workspace) -> Iterator[Told]:
-    """Back-fill five years twice, judge its songs, then ask for years of it."""
+def measure_chart_history(space: Workspace, *, years: int = FEWER_YEARS) -> Iterator[Told]:
+    """Back-fill years twice, judge its songs, then ask for years of it."""
     with open_stage(space.folder / "chart", space.sounds) as stage:
         stage.start_platform(seed=7, size=0.3)
         clock = f"http://127.0.0.1:{stage.port}/_world/clock"
         httpx2.post(clock, json={"advance_s": MOVED_DAYS * 86_400}, timeout=300).raise_for_status()
         api = stage.start_api()
-        days = ("--from", str(FIRST_DAY), "--to", str(LAST_DAY))
-        yield "back-filling five years"
+        days = ("--from", str(FIRST_DAY), "--to", str(_last_day(years)))
+        yield f"back-filling {years} years"
         filled, spent = _run(stage, "backfill", *days)
-        yield "back-fill of five years of the chart", _filled(filled, f"{spent:.0f} s"), ""
+        yield f"back-fill of {years} years of the chart", _filled(filled, f"{spent:.0f} s"), ""
         yield "  gaps told", f"{len(filled['gaps'])} of {filled['gap_day_count']} days", ""
         again, spent = _run(stage, "backfill", *days)
         yield "  the same again", _filled(again, f"{spent:.1f} s"), "0 requests"
@@ -44,6 +47,10 @@ def measure_chart_history(space: Workspace) -> Iterator[Told]:
         yield "  judging its songs", f"{spent:.1f} s, {judged['song_count']} songs", ""
         times = list(_years(api, FIRST_DAY))
         yield "  a year of it, not asked before, median / p95", _spread(times), "100 ms"
+
+
+def _last_day(years: int) -> date:
+    return min(LAST_DAY, FIRST_DAY + timedelta(days=366 * years))
 
 
 def _filled(told: dict[str, Any], spent: str) -> str:
@@ -79,3 +86,14 @@ def _spread(times: list[float]) -> str:
     ordered = sorted(times)
     p95 = ordered[int(len(ordered) * 0.95)]
     return f"{statistics.median(ordered) * 1000:.0f} / {p95 * 1000:.0f} ms"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--years", type=int, default=YEARS, help=f"at least {FEWER_YEARS}")
+    options = parser.parse_args()
+    run_alone("chart", lambda space: measure_chart_history(space, years=options.years))
+
+
+if __name__ == "__main__":
+    main()

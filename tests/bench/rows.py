@@ -79,7 +79,7 @@ ROWS = (
     ),
     Row(
         "chart",
-        "a back-fill of five years of the chart, a second one, years of it",
+        "a back-fill of three years of the chart, a second one, years of it",
         Late("chart_history", "measure_chart_history"),
     ),
     Row(
