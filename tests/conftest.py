@@ -5,11 +5,18 @@ the browser need a Chromium; where there is none they are left out, and the summ
 No test fails because a machine is slow: generated examples have no deadline.
 """
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.shared import SharedFolder
+
+for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
+    # read when the library is loaded: the processes that share the tests have a core each
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 settings.register_profile("sametrack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sametrack")
@@ -27,6 +34,17 @@ LONG_FIRST = ("end_to_end", "integration/scan", "integration/cli", "browser", "i
 """Long files start first, so that the processes that share the tests end at about the same time."""
 
 LEFT_OUT = pytest.StashKey[int]()
+
+
+@pytest.fixture(scope="session")
+def shared_folder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> SharedFolder:
+    """Files that this run of the tests makes once, whichever of its processes needs them first."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return SharedFolder(folder)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

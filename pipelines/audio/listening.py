@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,8 @@ _KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_"
 memory that it gives back and is given again, page by page."""
 
 type Stretch = tuple[float, float]
+type Clock = Callable[[], float]
+"""Seconds since some moment, like `time.monotonic`."""
 
 
 class _ChildGoneError(Exception):
@@ -41,8 +43,9 @@ class _ChildGoneError(Exception):
 class _Child:
     """One listening child. Used by one thread, the one that started it."""
 
-    def __init__(self, limits: DecodeLimits) -> None:
+    def __init__(self, limits: DecodeLimits, clock: Clock) -> None:
         self._limits = limits
+        self._clock = clock
         self._is_ready = False
         self.process = subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             [sys.executable, "-m", "pipelines.audio.listener", str(os.getpid()), limits.to_json()],
@@ -55,7 +58,7 @@ class _Child:
     def wait_until_ready(self) -> None:
         """Read the child's greeting once."""
         if not self._is_ready:
-            self._read_message(time.monotonic() + _START_S)
+            self._read_message(self._clock() + _START_S)
             self._is_ready = True
 
     def ask(self, path: Path, cut: Stretch | None = None) -> tuple[Answer, bytes]:
@@ -73,7 +76,7 @@ class _Child:
             self.process.stdin.flush()
         except OSError as exc:
             raise _ChildGoneError from exc
-        return self._read_message(time.monotonic() + self._limits.wall_s)
+        return self._read_message(self._clock() + self._limits.wall_s)
 
     def stop(self) -> None:
         """End the child at once and free its pipes."""
@@ -100,7 +103,7 @@ class _Child:
         poll.register(descriptor, select.POLLIN)
         received = bytearray()
         while len(received) < size:
-            left = deadline - time.monotonic()
+            left = deadline - self._clock()
             if left <= 0 or not poll.poll(1000 * left):
                 raise TimeoutError
             piece = os.read(descriptor, size - len(received))
@@ -116,10 +119,14 @@ class ListeningPool:
     Args:
         workers: Children, each with one thread.
         limits: What one file may cost.
+        clock: Tells when the time of a file is over.
     """
 
-    def __init__(self, workers: int, *, limits: DecodeLimits | None = None) -> None:
+    def __init__(
+        self, workers: int, *, limits: DecodeLimits | None = None, clock: Clock = time.monotonic
+    ) -> None:
         self._limits = limits or DecodeLimits()
+        self._clock = clock
         self._workers = workers
         self._mine = threading.local()
         self._children: set[_Child] = set()
@@ -188,7 +195,7 @@ class ListeningPool:
         return None if "reason" in answer else encoded
 
     def _start_child(self) -> None:
-        child = _Child(self._limits)
+        child = _Child(self._limits, self._clock)
         self._mine.child = child
         with self._lock:
             self._children.add(child)

@@ -44,15 +44,21 @@ def sources() -> tuple[tuple[Shape, Any], ...]:
 
 
 @cache
-def weights() -> tuple[int, ...]:
+def sources_of(parser: str | None) -> tuple[tuple[Shape, Any], ...]:
+    """The shapes of one parser, or of all of them."""
+    return tuple(one for one in sources() if parser in {None, one[0].parser})
+
+
+@cache
+def weights(parser: str | None) -> tuple[int, ...]:
     """Shapes that hold records are the ones that a change can turn into something wrong."""
-    return tuple(6 if shape.outcome == "records" else 1 for shape, _ in sources())
+    return tuple(6 if shape.outcome == "records" else 1 for shape, _ in sources_of(parser))
 
 
-def to_case(seed: int, number: int) -> Case:
-    """The case of a number."""
+def to_case(seed: int, number: int, *, parser: str | None = None) -> Case:
+    """The case of a number, among all shapes or those of one parser."""
     draw = random.Random(f"{seed}:{number}")
-    shape, original = draw.choices(sources(), weights())[0]
+    shape, original = draw.choices(sources_of(parser), weights(parser))[0]
     if original is None or draw.random() < RAW_SHARE:
         body, how = _changed_bytes(shape.body, draw)
         return Case(number, shape, body, None, how)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 RATE = 44_100
 type Samples = NDArray[np.float32]
+_QUICK = {"aac": {"aac_coder": "fast"}, "libmp3lame": {"compression_level": "9"}}
+"""Options of encoders that take half the time and sound a little worse."""
 _SCALES = ((0, 2, 4, 5, 7, 9, 11), (0, 2, 3, 5, 7, 8, 10), (0, 2, 3, 5, 7, 9, 10))
 
 
@@ -206,7 +208,13 @@ def resampled(sound: Samples, speed: float) -> Samples:
 
 
 def write_sound(
-    path: Path, samples: Samples, *, rate: int = RATE, bit_rate: int = 64_000, channels: int = 1
+    path: Path,
+    samples: Samples,
+    *,
+    rate: int = RATE,
+    bit_rate: int = 64_000,
+    channels: int = 1,
+    quick: bool = False,
 ) -> Path:
     """Encode by the ending of the path: m4a and mp4 (AAC), mp3, flac, wav, ogg and webm (Opus)."""
     codec = {
@@ -222,7 +230,8 @@ def write_sound(
     }[path.suffix]
     layout = "stereo" if channels == 2 else "mono"
     with av.open(str(path), "w") as container:
-        stream = container.add_stream(codec, rate=rate, layout=layout)
+        options = _QUICK.get(codec, {}) if quick else {}
+        stream = container.add_stream(codec, rate=rate, options=options, layout=layout)
         assert isinstance(stream, av.AudioStream)
         if codec not in {"flac", "pcm_s16le"}:
             stream.bit_rate = bit_rate

@@ -1,30 +1,47 @@
-"""Files of the small test band on disk."""
+"""Files of the small test band on disk, and a pool that listens to them."""
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from tests.data.audio import synthesis
+from pipelines.audio.listening import ListeningPool
+from tests.clips import Band
+from tests.data.audio.synthesis import RATE, Samples
+from tests.shared import SharedFolder
+
+SONG_S = 21.0
 
 
 @pytest.fixture(scope="session")
-def band() -> ModuleType:
+def band(shared_folder: SharedFolder) -> Band:
     """The functions that make its sound."""
-    return synthesis
+    return Band(shared_folder)
 
 
 @pytest.fixture(scope="session")
-def sounds(band: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one song in several encodings, another song, and files that are no sound."""
+def pool() -> Iterator[ListeningPool]:
+    """One for all tests that do it no harm: a child costs more than a second of processor time."""
+    with ListeningPool(1) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="session")
+def sounds(
+    band: Band, shared_folder: SharedFolder, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder with one song in several encodings, another song, and files that are no sound.
+
+    A copy: tests write into it.
+    """
     folder = tmp_path_factory.mktemp("sounds")
-    song = band.track(1)
+    song, other = band.track(1, seconds=SONG_S), band.track(2, seconds=SONG_S)
     for name in ("song.m4a", "song.mp3", "song.ogg", "song.wav", "song.flac", "song.webm"):
-        rate = 48_000 if name.endswith(("ogg", "webm")) else 44_100
-        band.write_sound(folder / name, band.resampled(song, 44_100 / rate), rate=rate)
-    band.write_sound(folder / "other.m4a", band.track(2))
-    band.write_sound(folder / "short.m4a", song[: 3 * 44_100])
+        _place(shared_folder, band, folder / name, song)
+    _place(shared_folder, band, folder / "other.m4a", other)
+    band.write_sound(folder / "short.m4a", song[: 3 * RATE])
     band.write_sound(folder / "silent.wav", np.zeros(10 * 44_100, dtype=np.float32))
     band.write_sound(folder / "constant.wav", np.full(10 * 44_100, 0.5, dtype=np.float32))
     band.write_sound(folder / "one_sample.wav", np.full(1, 0.5, dtype=np.float32))
@@ -36,3 +53,12 @@ def sounds(band: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "list.m3u8").write_text("#EXTM3U\n#EXTINF:9,\nsong.m4a\n#EXT-X-ENDLIST\n")
     (folder / "concat.txt").write_text("ffconcat version 1.0\nfile song.m4a\n")
     return folder
+
+
+def _place(shared_folder: SharedFolder, band: Band, place: Path, samples: Samples) -> None:
+    rate = 48_000 if place.suffix in {".ogg", ".webm"} else RATE
+
+    def write(draft: Path) -> None:
+        band.write_sound(draft, band.resampled(samples, RATE / rate), rate=rate, quick=True)
+
+    shutil.copy(shared_folder.file(place.name, write), place)

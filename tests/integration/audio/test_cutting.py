@@ -12,9 +12,10 @@ from pipelines.audio.sounds import Sound
 
 
 @pytest.mark.parametrize("name", ["song.m4a", "song.mp3", "song.ogg", "song.flac"])
-async def test_a_stretch_is_mono_short_and_audible(sounds: Path, name: str) -> None:
-    with ListeningPool(1) as pool:
-        encoded = await pool.cut(sounds / name, start_s=4.0, duration_s=8.0)
+async def test_a_stretch_is_mono_short_and_audible(
+    pool: ListeningPool, sounds: Path, name: str
+) -> None:
+    encoded = await pool.cut(sounds / name, start_s=4.0, duration_s=8.0)
     assert encoded is not None
     with av.open(io.BytesIO(encoded), "r") as container:
         stream = container.streams.audio[0]
@@ -26,23 +27,20 @@ async def test_a_stretch_is_mono_short_and_audible(sounds: Path, name: str) -> N
     assert len(encoded) < 100_000
 
 
-async def test_a_stretch_beyond_the_end_is_shorter(sounds: Path) -> None:
-    with ListeningPool(1) as pool:
-        encoded = await pool.cut(sounds / "song.m4a", start_s=18.0, duration_s=10.0)
+async def test_a_stretch_beyond_the_end_is_shorter(pool: ListeningPool, sounds: Path) -> None:
+    encoded = await pool.cut(sounds / "song.m4a", start_s=18.0, duration_s=10.0)
     assert encoded is not None
     assert 20_000 < len(encoded) < 40_000
 
 
 @pytest.mark.parametrize("name", ["text.mp4", "empty.mp3", "missing.m4a", "silent.wav"])
 async def test_what_cannot_be_cut_gives_nothing_and_the_pool_goes_on(
-    sounds: Path, name: str
+    pool: ListeningPool, sounds: Path, name: str
 ) -> None:
-    with ListeningPool(1) as pool:
-        assert await pool.cut(sounds / name, start_s=1.0, duration_s=8.0) is None
-        assert isinstance(await pool.measure(sounds / "song.m4a"), Sound)
+    assert await pool.cut(sounds / name, start_s=1.0, duration_s=8.0) is None
+    assert isinstance(await pool.measure(sounds / "song.m4a"), Sound)
 
 
-async def test_a_stretch_behind_the_end_gives_nothing(sounds: Path) -> None:
-    with ListeningPool(1) as pool:
-        assert await pool.cut(sounds / "song.m4a", start_s=40.0, duration_s=8.0) is None
-        assert isinstance(await pool.measure(sounds / "song.m4a"), Sound)
+async def test_a_stretch_behind_the_end_gives_nothing(pool: ListeningPool, sounds: Path) -> None:
+    assert await pool.cut(sounds / "song.m4a", start_s=40.0, duration_s=8.0) is None
+    assert isinstance(await pool.measure(sounds / "song.m4a"), Sound)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -14,10 +13,11 @@ from pipelines.audio.listening import ListeningPool
 from pipelines.audio.sounds import Heard, NotComparable, Sound
 from pipelines.audio.verify import compare_pair
 from pipelines.domain.evidence import Limits
+from tests.clips import Band
 
 RATE = 44_100
 TIME = np.arange(10 * RATE) / RATE
-ODD: dict[str, Callable[[ModuleType], NDArray[np.floating]]] = {
+ODD: dict[str, Callable[[Band], NDArray[np.floating]]] = {
     "silence": lambda _: np.zeros(10 * RATE),
     "tone": lambda _: 0.5 * np.sin(2 * np.pi * 440 * TIME),
     "chord": lambda _: 0.2 * np.sin(2 * np.pi * np.outer((262, 330, 392), TIME)).sum(axis=0),
@@ -32,7 +32,7 @@ ODD: dict[str, Callable[[ModuleType], NDArray[np.floating]]] = {
 
 @pytest.fixture(scope="module")
 def heard(
-    band: ModuleType, sounds: Path, tmp_path_factory: pytest.TempPathFactory
+    pool: ListeningPool, band: Band, sounds: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Heard]:
     """Each odd sound as a child heard it, a file that is no sound, and a song."""
     folder = tmp_path_factory.mktemp("odd")
@@ -40,8 +40,7 @@ def heard(
     for name, made in ODD.items():
         paths[name] = folder / f"{name}.wav"
         band.write_sound(paths[name], np.asarray(made(band), dtype=np.float32))
-    with ListeningPool(1) as pool:
-        return {name: pool.submit(path).result() for name, path in paths.items()}
+    return {name: pool.submit(path).result() for name, path in paths.items()}
 
 
 @pytest.mark.parametrize("name", [*ODD, "no sound"])
@@ -67,13 +66,15 @@ def test_a_tone_that_never_changes_is_nobodys_recording(heard: dict[str, Heard],
     assert (evidence.score or 0.0) < 0.2
 
 
-def test_three_hours_cost_a_minute(sounds: Path, tmp_path: Path, band: ModuleType) -> None:
+def test_three_hours_cost_a_minute(
+    pool: ListeningPool, sounds: Path, tmp_path: Path, band: Band
+) -> None:
     """MP3 frames may be strung together; only the first minute is decoded."""
-    band.write_sound(tmp_path / "minute.mp3", np.tile(band.track(2, seconds=20.0), 3))
+    minute = np.tile(band.track(2), 5)
+    band.write_sound(tmp_path / "minute.mp3", minute, quick=True)
     long = tmp_path / "long.mp3"
     long.write_bytes((tmp_path / "minute.mp3").read_bytes() * 180)
-    with ListeningPool(1) as pool:
-        whole, song = (pool.submit(path).result() for path in (long, sounds / "song.m4a"))
+    whole, song = (pool.submit(path).result() for path in (long, sounds / "song.m4a"))
     assert isinstance(whole, Sound)
     assert whole.duration_s == pytest.approx(60, abs=0.1)
     assert (compare_pair(song, whole, limits=Limits()).score or 0.0) < 0.2

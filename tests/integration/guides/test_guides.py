@@ -139,8 +139,21 @@ def test_there_is_something_to_look_at() -> None:
     assert {one.page for one in OURS} >= {"README.md", "docs/api-guide.md", "docs/watchlists.md"}
 
 
-@pytest.mark.parametrize("example", OURS, ids=str)
-def test_every_command_is_one_of_ours_with_options_that_it_has(example: Example) -> None:
+def test_every_command_is_one_of_ours_with_options_that_it_has() -> None:
+    wrong = {str(one): words for one in OURS if (words := _misused(one))}
+    assert wrong == {}
+
+
+def _misused(example: Example) -> str:
+    """What is wrong with a command of a page; nothing, where it can be run as it stands."""
+    try:
+        unknown = _unknown_options(example)
+    except Exception as error:  # noqa: BLE001 - the test names it with its place
+        return repr(error)
+    return ", ".join(sorted(unknown))
+
+
+def _unknown_options(example: Example) -> set[str]:
     command: Any = LINE
     words = words_of(example.text)
     context = command.context_class(command, info_name="sametrack")
@@ -149,9 +162,14 @@ def test_every_command_is_one_of_ours_with_options_that_it_has(example: Example)
         context = command.context_class(command, info_name=command.name, parent=context)
     known = {text for one in command.params for text in (*one.opts, *one.secondary_opts)}
     given = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
-    assert given - known - {"--help"} == set()
     if example in ALL:
         command.parse_args(context, words)
+    return given - known - {"--help"}
+
+
+def test_a_command_that_is_not_ours_is_named() -> None:
+    assert "--tracs" in _misused(Example("p", 1, "sametrack", "sametrack demo --tracs 3"))
+    assert "dmo" in _misused(Example("p", 1, "sametrack", "sametrack dmo"))
 
 
 @pytest.mark.parametrize(
@@ -177,10 +195,17 @@ def _has_no_digest_yet(done: Any) -> bool:
     return "no digest" in done.output
 
 
-@pytest.mark.parametrize("example", [one for one in ALL if one.kind == "make"], ids=str)
-def test_every_target_of_make_is_there(example: Example) -> None:
+def test_every_target_of_make_is_there() -> None:
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    assert {word for word in words_of(example.text) if "=" not in word} <= set(targets)
+    asked = {
+        (word, str(one))
+        for one in ALL
+        if one.kind == "make"
+        for word in words_of(one.text)
+        if "=" not in word
+    }
+    assert asked
+    assert {(word, where) for word, where in asked if word not in targets} == set()
 
 
 @pytest.mark.parametrize("example", [one for one in ALL if one.kind == "python"], ids=str)
@@ -195,13 +220,17 @@ def test_no_command_of_a_page_is_left_out() -> None:
     assert [f"{one} {one.text}" for one in ALL if one.kind not in known] == []
 
 
-@pytest.mark.parametrize("example", CURLS, ids=str)
-def test_every_request_is_one_that_the_description_knows(example: Example) -> None:
-    request = read_curl(example.text)
+def test_every_request_is_one_that_the_description_knows() -> None:
+    requests = {str(one): read_curl(one.text) for one in CURLS}
+    assert {where: one.target for where, one in requests.items() if not _is_described(one)} == {}
+
+
+def _is_described(request: Request) -> bool:
     described = _described(request)
     known = {one["name"] for one in described.get("parameters", [])}
-    assert {name for name, _ in parse_qsl(request.query)} <= known
-    assert (request.body is not None) == ("requestBody" in described)
+    has_body = request.body is not None
+    is_known = {name for name, _ in parse_qsl(request.query)} <= known
+    return is_known and has_body == ("requestBody" in described)
 
 
 def _described(request: Request) -> Any:
@@ -257,8 +286,12 @@ def test_every_configuration_fits_a_job_of_the_orchestrator(example: Example) ->
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_link_between_the_pages_leads_somewhere(page: str) -> None:
-    place = ROOT / page
-    links = LINK.findall(place.read_text(encoding="utf-8"))
-    assert [link for link in links if not (place.parent / link).exists()] == []
+def test_every_link_between_the_pages_leads_somewhere() -> None:
+    places = [ROOT / page for page in PAGES]
+    links = [
+        (place, link)
+        for place in places
+        for link in LINK.findall(place.read_text(encoding="utf-8"))
+    ]
+    assert links
+    assert [(str(page), to) for page, to in links if not (page.parent / to).exists()] == []

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import api.errors
 from api.errors import ANSWERS, answer_of, to_fault, with_hint
 from pipelines.domain.errors import SametrackError, UpstreamError, VerificationDemandedError
@@ -26,18 +24,21 @@ NEVER_TOLD = {"cancelled"}  # ends a scan from inside, never an answer
 CAUSES = sorted({cause.type for cause in tree(SametrackError)} - NEVER_TOLD)
 
 
-@pytest.mark.parametrize("cause", CAUSES)
-def test_every_cause_of_the_tree_has_an_answer(cause: str) -> None:
-    assert cause in ANSWERS
+def test_every_cause_of_the_tree_has_an_answer() -> None:
+    assert len(CAUSES) > 20
+    assert [cause for cause in CAUSES if cause not in ANSWERS] == []
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_every_answer_is_told_in_both_languages_with_advice(name: str) -> None:
-    answer = ANSWERS[name]
-    assert CHINESE.search(answer.message_zh)
-    assert answer.message.isascii()
-    assert answer.hint
-    assert 400 <= answer.status < 600
+def test_every_answer_is_told_in_both_languages_with_advice() -> None:
+    incomplete = {
+        name: answer
+        for name, answer in ANSWERS.items()
+        if not CHINESE.search(answer.message_zh)
+        or not answer.message.isascii()
+        or not answer.hint
+        or not 400 <= answer.status < 600
+    }
+    assert incomplete == {}
 
 
 def test_what_upstream_answered_travels_with_the_error() -> None:
@@ -65,9 +66,16 @@ EXEMPT = {
 }
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in API.rglob("*.py") if EXEMPT.isdisjoint(path.parts)], ids=str
-)
-def test_status_codes_live_in_one_file(path: Path) -> None:
-    code = re.sub(r'"""(?:.|\n)*?"""', "", path.read_text(encoding="utf-8"))
-    assert STATUS.search(code) is None
+def test_status_codes_live_in_one_file() -> None:
+    paths = [path for path in API.rglob("*.py") if EXEMPT.isdisjoint(path.parts)]
+    assert len(paths) > 50
+    found = {
+        str(path): status[0]
+        for path in paths
+        if (status := STATUS.search(_without_docstrings(path.read_text(encoding="utf-8"))))
+    }
+    assert found == {}
+
+
+def _without_docstrings(code: str) -> str:
+    return re.sub(r'"""(?:.|\n)*?"""', "", code)

@@ -1,55 +1,32 @@
 """The small test band, and listening without child processes."""
 
-from collections.abc import Callable
-from types import ModuleType
-
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from pipelines.audio.decoding import decode_sound
-from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.audio.measurement import measure_features
 from pipelines.audio.sounds import Sound
-from tests.data.audio import synthesis
-
-type Listen = Callable[..., Sound]
+from tests.clips import Band, Listener
+from tests.data.audio.synthesis import Samples
+from tests.shared import SharedFolder
 
 
 @pytest.fixture(scope="session")
-def band() -> ModuleType:
+def band(shared_folder: SharedFolder) -> Band:
     """The functions that make its sound."""
-    return synthesis
+    return Band(shared_folder)
 
 
 @pytest.fixture(scope="session")
-def hear(band: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Listen:
-    """Encode samples and listen to the file: what a verdict is about is always encoded sound."""
-    folder = tmp_path_factory.mktemp("heard")
-
-    def listen(samples: NDArray[np.float32], ending: str = ".m4a", **encoding: int) -> Sound:
-        path = folder / f"{len(list(folder.iterdir()))}{ending}"
-        band.write_sound(path, samples, **encoding)
-        decoded = decode_sound(path, DecodeLimits())
-        return Sound(
-            sha256="0" * 64,
-            features=measure_features(decoded.samples, decoded.rate),
-            duration_s=len(decoded.samples) / decoded.rate,
-            sample_rate_hz=decoded.rate,
-            codec=decoded.codec,
-            library_version="test",
-        )
-
-    return listen
+def hear(shared_folder: SharedFolder) -> Listener:
+    """Encodes samples and listens to the file."""
+    return Listener(shared_folder)
 
 
 @pytest.fixture(scope="session")
-def song(band: ModuleType) -> NDArray[np.float32]:
-    """The samples of one recording, 21 s."""
-    return np.asarray(band.track(1))
+def song(band: Band) -> Samples:
+    """The samples of one recording, 12 s."""
+    return band.track(1)
 
 
 @pytest.fixture(scope="session")
-def reference(hear: Listen, song: NDArray[np.float32]) -> Sound:
+def reference(hear: Listener, song: Samples) -> Sound:
     """That recording as a good upload carries it."""
     return hear(song, ".m4a", bit_rate=128_000)

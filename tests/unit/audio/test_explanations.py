@@ -1,12 +1,9 @@
 """Stored evidence can be measured again, and its picture can be drawn from what is stored."""
 
-from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pipelines.audio.explain import LARGEST_MAP, WIDEST_STRIP, explain_pair, measures_of
 from pipelines.audio.features import Features
@@ -15,6 +12,8 @@ from pipelines.audio.recompute import deviations, recompute
 from pipelines.audio.sounds import Sound, pack_features, unpack_features
 from pipelines.audio.verify import compare_pair
 from pipelines.domain.evidence import Limits, PairEvidence
+from tests.clips import Band, Listener
+from tests.data.audio.synthesis import Samples
 
 LIMITS = Limits()
 LATE_S = 5.0
@@ -25,13 +24,11 @@ NUMBERS = (
 
 
 @pytest.fixture(scope="module")
-def candidates(
-    band: ModuleType, hear: Callable[..., Sound], song: NDArray[np.float32]
-) -> dict[str, Sound]:
+def candidates(band: Band, hear: Listener, song: Samples) -> dict[str, Sound]:
     return {
         "late": hear(song[round(LATE_S * 44_100) :], ".mp3"),
-        "faster": hear(band.resampled(song, 1.25)),
-        "stretched": hear(band.stretched(song, 1.08)),
+        "faster": hear(band.resampled(song, 1.1)),
+        "stretched": hear(band.stretched(song, 1.07)),
         "other": hear(band.track(2)),
     }
 

@@ -1,28 +1,26 @@
 """What was sped up, stretched or pitched is found as a variant, never as what was heard."""
 
-from collections.abc import Callable
 from dataclasses import asdict
-from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pipelines.audio.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
 from pipelines.audio.peaks import Peaks
 from pipelines.audio.sounds import NotComparable, Sound
 from pipelines.audio.verify import compare_pair, verify_group, verify_groups
 from pipelines.domain.evidence import Limits
+from tests.clips import Band, Listener
+from tests.data.audio.synthesis import Samples
 
 LIMITS = Limits()
-type Samples = NDArray[np.float32]
 
 
-@pytest.mark.parametrize("factor", [0.8, 0.873, 0.9375, 0.985, 1.005, 1.03, 1.1, 1.25, 1.33])
+@pytest.mark.parametrize("factor", [0.8, 0.873, 0.985, 1.005, 1.03, 1.1, 1.33])
 def test_speed_is_found_to_a_fifth_of_a_percent(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, factor: float
+    band: Band, hear: Listener, song: Samples, reference: Sound, factor: float
 ) -> None:
     evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
     assert evidence.verdict == "variant"
@@ -32,9 +30,9 @@ def test_speed_is_found_to_a_fifth_of_a_percent(
     assert (evidence.score or 0) > 0.8
 
 
-@pytest.mark.parametrize("tempo", [0.9, 0.95, 1.07, 1.1])
+@pytest.mark.parametrize("tempo", [0.9, 0.95, 1.07])
 def test_tempo_is_found_without_pitch(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, tempo: float
+    band: Band, hear: Listener, song: Samples, reference: Sound, tempo: float
 ) -> None:
     evidence = compare_pair(reference, hear(band.stretched(song, tempo)), limits=LIMITS)
     assert (evidence.verdict, evidence.reason) == ("variant", "tempo_variant")
@@ -44,7 +42,7 @@ def test_tempo_is_found_without_pitch(
 
 @pytest.mark.parametrize("semitones", [-2, 1])
 def test_pitch_is_found_without_tempo(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, semitones: int
+    band: Band, hear: Listener, song: Samples, reference: Sound, semitones: int
 ) -> None:
     ratio = 2 ** (semitones / 12)
     pitched = band.resampled(band.stretched(song, 1 / ratio), ratio)
@@ -55,11 +53,11 @@ def test_pitch_is_found_without_tempo(
 
 
 def test_variant_under_voice_that_starts_late_is_found_where_it_lies(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: Sound
 ) -> None:
     fast = band.resampled(song[2 * 44_100 :], 1.15)
-    late = np.concatenate([band.speech(3, seconds=3.0), fast])
-    voiced = hear(band.mix(late, band.speech(9), other_db=-6))
+    late = np.concatenate([band.speech(8, seconds=5.0)[: 3 * 44_100], fast])
+    voiced = hear(band.mix(late, band.speech(5), other_db=-6))
     evidence = compare_pair(reference, voiced, limits=LIMITS)
     assert evidence.verdict == "variant"
     assert evidence.reference_start_s is not None
@@ -69,26 +67,27 @@ def test_variant_under_voice_that_starts_late_is_found_where_it_lies(
 
 
 def test_without_search_a_variant_is_rejected(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: Sound
 ) -> None:
     fast = hear(band.resampled(song, 1.1))
     assert compare_pair(reference, fast, limits=LIMITS, search=False).verdict == "rejected"
 
 
 def test_search_confirms_no_cover_and_no_other_song(
-    band: ModuleType, hear: Callable[..., Sound], reference: Sound
+    band: Band, hear: Listener, reference: Sound
 ) -> None:
-    others = [hear(band.track(seed)) for seed in range(20, 26)]
-    others += [hear(band.resampled(band.track(1, band=60), 1.06))]
-    verdicts = {compare_pair(reference, other, limits=LIMITS).verdict for other in others}
-    assert verdicts == {"rejected"}
+    others = [hear(band.track(seed)) for seed in range(2, 6)]
+    assert {compare_pair(reference, one, limits=LIMITS).verdict for one in others} == {"rejected"}
+    whole = hear(band.track(1, seconds=21.0))
+    cover = hear(band.resampled(band.track(1, seconds=21.0, band=60), 1.06))
+    assert compare_pair(whole, cover, limits=LIMITS).verdict == "rejected"
 
 
 def test_group_is_confirmed_by_any_pair_and_stops_when_sure(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: Sound
 ) -> None:
-    noisy = hear(band.mix(song, band.speech(2), other_db=3))
-    other, clean = hear(band.track(30)), hear(song, ".mp3")
+    noisy = hear(band.mix(song, band.speech(5), other_db=3))
+    other, clean = hear(band.track(2)), hear(song, ".mp3")
     verdict = verify_group([noisy, reference], [other, clean], limits=LIMITS)
     assert verdict.verdict == "confirmed"
     assert verdict.best is not None
@@ -97,10 +96,10 @@ def test_group_is_confirmed_by_any_pair_and_stops_when_sure(
 
 
 def test_group_keeps_a_variant_apart_and_names_what_could_not_be_checked(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: Sound
 ) -> None:
     silent = NotComparable(sha256="0" * 64, reason="silent")
-    fast = hear(band.resampled(song, 1.2))
+    fast = hear(band.resampled(song, 1.1))
     first, second, third = verify_groups([reference], [[silent, fast], [silent], []], limits=LIMITS)
     assert first.verdict == "variant"
     assert (second.verdict, second.reason) == ("not_comparable", "candidate_silent")
@@ -108,10 +107,10 @@ def test_group_keeps_a_variant_apart_and_names_what_could_not_be_checked(
 
 
 def test_undoing_speed_restores_length_and_frequency(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: Sound
 ) -> None:
-    fast = hear(band.resampled(song, 1.25))
-    undone = undo(fast.features, speed(1.25))
+    fast = hear(band.resampled(song, 1.33))
+    undone = undo(fast.features, speed(1.33))
     assert undone.frames == pytest.approx(reference.features.frames, abs=2)
     assert np.all(np.isfinite(undone.centred.chroma))
 
@@ -129,9 +128,9 @@ def test_undone_peaks_stay_in_order_and_keep_exact_times(
     np.testing.assert_allclose(undone.hertz * hypothesis.pitch_ratio, 440, rtol=1e-5)
 
 
-@pytest.mark.parametrize("factor", [0.9, 1.0, 1.15])
+@pytest.mark.parametrize("factor", [0.873, 1.0, 1.1])
 def test_the_numbers_of_a_verdict_are_plain(
-    band: ModuleType, hear: Callable[..., Sound], song: Samples, reference: Sound, factor: float
+    band: Band, hear: Listener, song: Samples, reference: Sound, factor: float
 ) -> None:
     evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
     kinds = {type(value) for value in asdict(evidence).values()}

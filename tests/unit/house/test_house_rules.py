@@ -6,8 +6,6 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("api", "pipelines", "warehouse")
 MAX_LINES = 500
@@ -29,8 +27,8 @@ def ours() -> list[Path]:
     return [ROOT / name for name in listed if (ROOT / name).is_file()]
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text())):
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -42,12 +40,34 @@ def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return 0 if not rest else (rest[-1].end_lineno or 0) - rest[0].lineno + 1
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_opens_with_its_charter_and_stays_small(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text())), "no charter"
-    assert len(path.read_text().splitlines()) <= MAX_LINES
-    assert path.stem not in FORBIDDEN_NAMES
-    assert [node.name for node in functions(path) if body_lines(node) > MAX_BODY] == []
+def offences(path: Path, text: str) -> Iterator[str]:
+    """What is wrong with a module, each with the name of the file."""
+    name, tree = path.relative_to(ROOT), ast.parse(text)
+    if not ast.get_docstring(tree):
+        yield f"{name}: no docstring opens it"
+    if len(text.splitlines()) > MAX_LINES:
+        yield f"{name}: more than {MAX_LINES} lines"
+    if path.stem in FORBIDDEN_NAMES:
+        yield f"{name}: a name that says nothing"
+    for node in functions(tree):
+        if body_lines(node) > MAX_BODY:
+            yield f"{name}:{node.lineno}: {node.name} has more than {MAX_BODY} lines"
+
+
+def test_every_module_opens_with_its_charter_and_stays_small() -> None:
+    modules = sources()
+    assert len(modules) > 500
+    assert [words for path in modules for words in offences(path, path.read_text())] == []
+
+
+def test_an_offence_is_named_with_its_place() -> None:
+    long = "def f():\n" + "    x = 1\n" * (MAX_BODY + 1) + "#\n" * MAX_LINES
+    assert list(offences(ROOT / "api" / "utils.py", long)) == [
+        "api/utils.py: no docstring opens it",
+        "api/utils.py: more than 500 lines",
+        "api/utils.py: a name that says nothing",
+        "api/utils.py:1: f has more than 40 lines",
+    ]
 
 
 def test_brand_words_live_in_platform_profiles_and_recorded_shapes_alone() -> None:
@@ -72,7 +92,7 @@ def test_every_test_asserts_something() -> None:
     silent = [
         f"{path.name}:{node.name}"
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
-        for node in functions(path)
+        for node in functions(ast.parse(path.read_text()))
         if node.name.startswith("test_") and not _asserts(node)
     ]
     assert silent == []
