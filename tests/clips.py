@@ -22,6 +22,8 @@ from tests.data.audio import synthesis
 from tests.data.audio.synthesis import RATE, Samples
 from tests.shared import SharedFolder
 
+PATIENT = DecodeLimits(wall_s=300.0)
+"""On a busy machine a file may take long, and no test fails for that."""
 CLIP_S = 12.0
 """Length of a clip where a test needs no other: long enough for every rule of the matcher."""
 

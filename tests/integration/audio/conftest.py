@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.listening import ListeningPool
-from tests.clips import Band
+from tests.clips import PATIENT, Band
 from tests.data.audio.synthesis import RATE, Samples
 from tests.shared import SharedFolder
 
@@ -24,7 +24,7 @@ def band(shared_folder: SharedFolder) -> Band:
 @pytest.fixture(scope="session")
 def pool() -> Iterator[ListeningPool]:
     """One for all tests that do it no harm: a child costs more than a second of processor time."""
-    with ListeningPool(1) as pool:
+    with ListeningPool(1, limits=PATIENT) as pool:
         yield pool
 
 

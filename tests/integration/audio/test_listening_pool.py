@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pebble import ProcessPool
 from pipelines.audio.decoding_limits import DecodeLimits
 from pipelines.audio.listening import ListeningPool
 from pipelines.audio.sounds import NotComparable, Sound
+from tests.clips import PATIENT
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ async def test_hostile_files_end_with_a_reason(sounds: Path) -> None:
         "missing.m4a": "file_missing",
         ".": "file_missing",
     }
-    with ListeningPool(2) as pool:
+    with ListeningPool(2, limits=PATIENT) as pool:
         heard = await pool.measure_many([sounds / name for name in expected])
     reasons = [one.reason if isinstance(one, NotComparable) else "heard" for one in heard]
     assert dict(zip(expected, reasons, strict=True)) == expected
@@ -62,7 +63,7 @@ async def test_a_name_is_never_read_as_a_protocol(
 
 
 async def test_only_the_first_seconds_are_decoded(sounds: Path) -> None:
-    with ListeningPool(1, limits=DecodeLimits(max_seconds=8)) as pool:
+    with ListeningPool(1, limits=replace(PATIENT, max_seconds=8)) as pool:
         heard = await pool.measure(sounds / "song.m4a")
     assert isinstance(heard, Sound)
     assert heard.duration_s == pytest.approx(8, abs=0.1)
@@ -95,11 +96,11 @@ class Clock:
 
 
 async def test_hanging_child_costs_its_file_and_the_pool_goes_on(sounds: Path) -> None:
-    clock, limits = Clock(), DecodeLimits(wall_s=3600)
-    with ListeningPool(1, limits=limits, clock=clock) as pool:
+    clock = Clock()
+    with ListeningPool(1, limits=PATIENT, clock=clock) as pool:
         assert isinstance(await pool.measure(sounds / "song.mp3"), Sound)
         os.kill(pool.child_pids[0], signal.SIGSTOP)
-        clock.meanwhile = lambda: limits.wall_s + 1
+        clock.meanwhile = lambda: PATIENT.wall_s + 1
         stopped = await pool.measure(sounds / "song.mp3")
         after = await pool.measure(sounds / "song.mp3")
     assert stopped == NotComparable(sha256=None, reason="decoder_timed_out")
@@ -108,7 +109,7 @@ async def test_hanging_child_costs_its_file_and_the_pool_goes_on(sounds: Path) -
 
 async def test_child_that_dies_at_work_costs_its_file_and_the_pool_goes_on(sounds: Path) -> None:
     clock = Clock()
-    with ListeningPool(1, clock=clock) as pool:
+    with ListeningPool(1, limits=PATIENT, clock=clock) as pool:
         assert isinstance(await pool.measure(sounds / "song.mp3"), Sound)
         child = pool.child_pids[0]
         os.kill(child, signal.SIGSTOP)  # holds the request until it is killed
@@ -125,7 +126,7 @@ async def test_child_that_dies_at_work_costs_its_file_and_the_pool_goes_on(sound
 
 
 async def test_child_that_died_idle_blames_no_file(sounds: Path) -> None:
-    with ListeningPool(1) as pool:
+    with ListeningPool(1, limits=PATIENT) as pool:
         child = psutil.Process(pool.child_pids[0])
         child.kill()
         child.wait()
@@ -133,7 +134,7 @@ async def test_child_that_died_idle_blames_no_file(sounds: Path) -> None:
 
 
 async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
-    with ListeningPool(2) as pool:
+    with ListeningPool(2, limits=PATIENT) as pool:
         await pool.measure(sounds / "song.mp3")
         children = [psutil.Process(pid) for pid in pool.child_pids]
     assert len(children) == 2
@@ -142,7 +143,7 @@ async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
 
 def _hear_inside(path: Path) -> str:
     async def hear() -> str:
-        with ListeningPool(1) as pool:
+        with ListeningPool(1, limits=PATIENT) as pool:
             heard = await pool.measure(path)
         return "heard" if isinstance(heard, Sound) else heard.reason
 
@@ -181,7 +182,7 @@ async def test_children_get_no_secret_and_one_thread(
 ) -> None:
     monkeypatch.setenv("VIDPLAT_COOKIE", "invented")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    with ListeningPool(1) as pool:
+    with ListeningPool(1, limits=PATIENT) as pool:
         await pool.measure(sounds / "missing.m4a")  # before it answers, it may be a copy of us
         environment = psutil.Process(pool.child_pids[0]).environ()
     assert "VIDPLAT_COOKIE" not in environment
