@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 
 from rich.console import Console
 from rich.table import Table
@@ -69,13 +70,13 @@ def _chosen(options: argparse.Namespace) -> dict[str, list[Mutant]]:
     wanted = options.module or [""]
     paths = [path for path in MODULES if any(part in path for part in wanted)]
     mutants = [mutant for path in paths for mutant in mutants_of(path)]
-    if options.sample is not None:
-        mutants = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
     equivalent = [entry for entry in equivalent_ones() if entry.path in paths]
-    left_out = {mutant for mutant in mutants if any(entry.is_of(mutant) for entry in equivalent)}
-    if options.sample is None and len(left_out) < len(equivalent):
+    counting = (m for m in mutants if not any(entry.is_of(m) for entry in equivalent))
+    if options.sample is not None:
+        random.Random(options.seed).shuffle(mutants)
+    kept = list(islice(counting, options.sample))
+    if options.sample is None and len(mutants) - len(kept) < len(equivalent):
         sys.exit("equivalent.toml has an entry that fits no mutant")
-    kept = [mutant for mutant in mutants if mutant not in left_out]
     return {path: ours for path in paths if (ours := [m for m in kept if m.path == path])}
 
 

@@ -1,7 +1,7 @@
 """The mutants of one module: what each would change, and its source."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -24,18 +24,20 @@ class Mutant:
     line: int
     operator: int
     occurrence: int
+    original: str = field(repr=False)
 
     @cached_property
     def source(self) -> str:
         """The module with the change in it."""
-        original = (ROOT / self.path).read_text(encoding="utf-8")
-        changed = mutate_code(original, OPERATORS[self.operator], self.occurrence)
-        return original if changed is None else str(changed)
+        changed = mutate_code(self.original, OPERATORS[self.operator], self.occurrence)
+        if changed is None:
+            raise LookupError(f"no such mutant of {self.path}")
+        return str(changed)
 
     @cached_property
     def change(self) -> tuple[str, str]:
         """The lines before and after, each without its indentation and joined."""
-        before = (ROOT / self.path).read_text(encoding="utf-8").splitlines()
+        before = self.original.splitlines()
         after = self.source.splitlines()
         begins = _same(before, after)
         ends = _same(before[begins:][::-1], after[begins:][::-1])
@@ -61,7 +63,7 @@ class Equivalent:
         """Whether this is the mutant; looks at its line first, because making it takes time."""
         if mutant.path != self.path:
             return False
-        line = (ROOT / self.path).read_text(encoding="utf-8").splitlines()[mutant.line - 1]
+        line = mutant.original.splitlines()[mutant.line - 1]
         return line.strip() in self.before and mutant.change == (self.before, self.after)
 
 
@@ -88,7 +90,7 @@ def mutants_of(path: str) -> list[Mutant]:
                 occurrence = seen.get(number, 0)
                 seen[number] = occurrence + 1
                 if not is_excluded(span, excluded):
-                    found.append(Mutant(path, span[0][0], number, occurrence))
+                    found.append(Mutant(path, span[0][0], number, occurrence, source))
     return sorted(found, key=lambda mutant: (mutant.line, mutant.operator, mutant.occurrence))
 
 

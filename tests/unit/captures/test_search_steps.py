@@ -436,3 +436,13 @@ def test_every_walk_ends_within_its_limits_with_a_reason_for_each_term(
     assert all(term.stop_reason and term.pages <= limits.page_limit for term in walk.terms)
     assert walk.requests_used == at <= limits.request_budget
     assert sum(term.new_items for term in walk.terms) == len(walk.videos)
+
+
+def test_asking_again_without_taking_the_answer_spends_the_budget() -> None:
+    steps = SearchSteps(["one", "two"], SearchLimits(request_budget=2))
+    assert steps.next_page() == steps.next_page() == ("one", SearchPlace())
+    assert steps.next_page() is None
+    assert [(term.term, term.stop_reason) for term in steps.result().terms] == [
+        ("one", "request_budget"),
+        ("two", "request_budget"),
+    ]
