@@ -137,6 +137,7 @@ HOSTS = LinkHosts(scheme="https", share=("a.example",), short=("s.example",), go
         (f"a.example/share/m/video/{ID}", None),
         (f"a.example/other/video/{ID}", None),
         (f"a.example/video/detail/{ID}", None),
+        (f"a.example/video/{ID}/99999", LinkTarget("video", ID)),
         (f"a.example/challenge/{ID}", LinkTarget("hashtag", ID)),
         (f"a.example/challenge/detail/{ID}", LinkTarget("hashtag", ID)),
         ("a.example/challenge/detail", None),

@@ -93,6 +93,7 @@ def test_a_table_that_keeps_no_commit_time_gets_none() -> None:
         ("bytes", "a"),
         ("texts", "ab"),
         ("texts", [1]),
+        ("texts", ["a", 1]),
         ("texts", [None]),
         ("committed_at", None),
     ],
