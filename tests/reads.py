@@ -4,7 +4,7 @@ Shared by tests of operations and by the bench. No process, no socket.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +16,14 @@ from starlette.types import ASGIApp
 from api.app import create_app
 from api.health import Readiness
 from api.reads.chart import ChartHistory
+from api.reads.deadline import TASK, Deadline
 from api.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.captures import Captures, ChartCaptures
 from pipelines.domain.chart import ChartIssue
 from pipelines.domain.errors import SametrackError
 from pipelines.upstream.providers import build_chart_provider, choose_profile
+from tests.fake_clock import PATIENCE_S, FakeClock
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.lake import open_lake
@@ -39,14 +41,29 @@ class Script:
     errors: dict[str, SametrackError] = field(default_factory=dict)
     stalled: set[str] = field(default_factory=set)
     asked: list[tuple[Any, ...]] = field(default_factory=list)
+    _stalled_count: int = 0
+
+    async def until_stalled(self, count: int) -> None:
+        """Return once so many questions wait for an answer, and nothing else is being read."""
+        async with asyncio.timeout(PATIENCE_S):
+            while self._stalled_count != count or _reads_under_way() > count:  # noqa: ASYNC110  # tasks tell no one
+                await asyncio.sleep(0.01)
 
     async def meet(self, question: str, *about: Any) -> None:
         self.asked.append((question, *about))
         names = {"*", question, f"{question} {about[0]}" if about else question}
         if names & self.stalled:
-            await asyncio.Event().wait()
+            self._stalled_count += 1
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self._stalled_count -= 1
         for name in names & self.errors.keys():
             raise self.errors[name]
+
+
+def _reads_under_way() -> int:
+    return sum(task.get_name().startswith(TASK) for task in asyncio.all_tasks())
 
 
 class Scripted:
@@ -132,6 +149,22 @@ class Desk:
     def commits(self, table: str) -> int:
         """How often a table was written to."""
         return self.engine.lake.version(table)
+
+
+async def until_over[T](
+    script: Script, read: Callable[[Deadline], Awaitable[T]], *, stalled: int
+) -> T:
+    """Read while the source keeps so many questions waiting until the time is over."""
+    clock = FakeClock(is_held=True)
+    reading = asyncio.ensure_future(read(Deadline(30, clock=clock)))
+    await script.until_stalled(stalled)
+    clock.advance(30)
+    return await reading
+
+
+def without_end() -> Deadline:
+    """As much time as a busy machine needs."""
+    return Deadline(30, clock=FakeClock(is_held=True))
 
 
 @contextmanager

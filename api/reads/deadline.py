@@ -4,13 +4,15 @@ Here: time alone. What an answer says of the things not read is each read's busi
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
+from pipelines.domain.clock import MACHINE_CLOCK, Clock
 from pipelines.domain.errors import SametrackError, UnreachableError
 
+TASK = "read in time:"
 AGAIN_AFTER_S = 5.0
 """When asking again makes sense after a deadline: what was begun elsewhere is kept by then."""
 
@@ -29,18 +31,18 @@ class Deadline:
 
     Args:
         seconds: From now on.
-        clock: Seconds that only grow.
+        clock: What the seconds are counted by.
     """
 
-    def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, seconds: float, *, clock: Clock = MACHINE_CLOCK) -> None:
         self._clock = clock
-        self._until = clock() + seconds
+        self._until = clock.monotonic() + seconds
         self._seconds = seconds
 
     @property
     def left_s(self) -> float:
         """Seconds left; 0 when it is over."""
-        return max(0.0, self._until - self._clock())
+        return max(0.0, self._until - self._clock.monotonic())
 
     @asynccontextmanager
     async def guard(self, surface: str) -> AsyncIterator[None]:
@@ -50,8 +52,12 @@ class Deadline:
             UnreachableError: It took too long, reason `deadline`.
         """
         try:
-            async with asyncio.timeout(self.left_s):
-                yield
+            async with asyncio.timeout(None) as limit:
+                ending = asyncio.create_task(self._end(limit))
+                try:
+                    yield
+                finally:
+                    ending.cancel()
         except TimeoutError as error:
             raise UnreachableError(
                 f"the platform did not answer within the {self._seconds:g} s of a request",
@@ -60,6 +66,10 @@ class Deadline:
                 hint="Ask again in a moment; SYNC_REQUEST_TIMEOUT sets how long a request may take",
                 retry_after=AGAIN_AFTER_S,
             ) from error
+
+    async def _end(self, limit: asyncio.Timeout) -> None:
+        await self._clock.sleep(self.left_s)
+        limit.reschedule(asyncio.get_running_loop().time())
 
     async def each[K: Hashable, V](
         self, keys: Iterable[K], read: Callable[[K], Awaitable[V]], *, parallel: int = 8
@@ -75,24 +85,26 @@ class Deadline:
             async with slots:
                 return await read(key)
 
-        tasks = {key: asyncio.ensure_future(in_turn(key)) for key in keys}
+        tasks = {key: asyncio.create_task(in_turn(key), name=f"{TASK} {key}") for key in keys}
+        ending = asyncio.ensure_future(self._clock.sleep(self.left_s))
         try:
-            await _watched(tasks.values(), self.left_s)
+            if self.left_s > 0:  # else nothing is begun
+                await _watched(tasks.values(), ending)
         finally:
-            for task in tasks.values():
+            for task in (ending, *tasks.values()):
                 task.cancel()
             await asyncio.gather(*tasks.values(), return_exceptions=True)
         return _sorted(tasks)
 
 
-async def _watched[V](tasks: Iterable["asyncio.Future[V]"], seconds: float) -> None:
-    """Wait for all, for so long at most; an error that nobody foresaw ends the waiting."""
-    loop = asyncio.get_running_loop()
-    until, pending = loop.time() + seconds, set(tasks)
-    while pending and loop.time() < until:
-        done, pending = await asyncio.wait(
-            pending, timeout=until - loop.time(), return_when=asyncio.FIRST_COMPLETED
-        )
+async def _watched[V](tasks: Iterable["asyncio.Future[V]"], ending: "asyncio.Future[None]") -> None:
+    """Wait for all, or for the end of time; an error that nobody foresaw ends the waiting."""
+    pending = set(tasks)
+    while pending and not ending.done():
+        awaited: set[asyncio.Future[Any]] = {ending, *pending}
+        await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+        done = {task for task in pending if task.done()}
+        pending -= done
         for task in done:
             error = task.exception()
             if error is not None and not isinstance(error, SametrackError):

@@ -1,7 +1,7 @@
 """The history of the chart: from the store, from the source, later, and why a node has no songs."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pipelines.domain.errors import (
     UnreachableError,
     WarehouseUnavailableError,
 )
-from tests.reads import Desk, open_reads
+from tests.reads import Desk, open_reads, until_over, without_end
 from tests.stage import wait_for
 from warehouse.queries_chart import read_known_issues, read_songs_of_issues
 
@@ -37,15 +37,30 @@ async def ask(
     start: str = MARCH[0],
     end: str = MARCH[1],
     *,
-    seconds: float = 30.0,
+    deadline: Deadline | None = None,
     chart: ChartHistory | None = None,
 ) -> History:
     reading = desk.chart if chart is None else chart
-    return await reading.read(read_span(start, end), deadline=Deadline(seconds))
+    return await reading.read(read_span(start, end), deadline=deadline or without_end())
+
+
+async def ask_until_over(desk: Desk, start: str, end: str, *, stalled: int) -> History:
+    return await until_over(
+        desk.script,
+        lambda deadline: ask(desk, start, end, deadline=deadline),
+        stalled=stalled,
+    )
 
 
 def reasons(found: History) -> list[Any]:
     return [one["reason"] for one in found.document["snapshots"]]
+
+
+def latest_known(desk: Desk) -> date:
+    span = read_span(*MARCH)
+    known = read_known_issues(desk.engine, first=span.start, last=span.end)
+    assert known is not None
+    return known.latest
 
 
 def questions(desk: Desk) -> list[str]:
@@ -87,7 +102,7 @@ async def test_the_list_of_issues_is_read_anew_only_where_a_range_goes_beyond_it
     monkeypatch.setattr("api.reads.chart.LISTED_FOR_S", 0.0)
     await ask(desk)
     questions(desk)
-    await ask(desk, end="2040-01-01", seconds=0.5)
+    await ask(desk, str(latest_known(desk)), "2040-01-01")
     assert questions(desk).count("fetch_issues") == 1
 
 
@@ -97,10 +112,7 @@ async def test_a_list_that_cannot_be_read_anew_serves_as_it_is_and_says_so(
     await ask(desk)
     monkeypatch.setattr("api.reads.chart.LISTED_FOR_S", 0.0)
     desk.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
-    span = read_span(*MARCH)
-    known = read_known_issues(desk.engine, first=span.start, last=span.end)
-    assert known is not None
-    latest = known.latest
+    latest = latest_known(desk)
     found = await ask(desk, str(latest), str(latest + timedelta(days=40)))
     assert found.document["issues_refreshed"] is False
     assert found.document["end_date_cut"] is True
@@ -144,7 +156,7 @@ async def test_refused_songs_are_an_error_where_nothing_else_is_known(desk: Desk
 async def test_a_list_that_does_not_come_in_time_is_an_error(desk: Desk) -> None:
     desk.script.stalled = {"fetch_issues"}
     with pytest.raises(UnreachableError) as caught:
-        await ask(desk, seconds=0.2)
+        await ask_until_over(desk, *MARCH, stalled=1)
     assert caught.value.reason == "deadline"
 
 
@@ -157,7 +169,7 @@ async def test_a_store_that_cannot_be_used_fails_the_request(desk: Desk) -> None
 async def test_what_time_does_not_allow_is_left_for_later(desk: Desk) -> None:
     await ask(desk, end=MARCH[0])
     desk.script.stalled = {"fetch_songs"}
-    found = await ask(desk, seconds=0.2)
+    found = await ask_until_over(desk, *MARCH, stalled=2)
     assert reasons(found) == [None, "not_collected_yet", "not_collected_yet"]
     assert found.retry_after is not None
     assert [str(one.chart_date) for one in desk.left] == [
@@ -177,7 +189,7 @@ async def left_issues(desk: Desk) -> None:
     """Three issues that a request had no time for."""
     await ask(desk, end=MARCH[0])
     desk.script.stalled = {"fetch_songs"}
-    await ask(desk, "2022-03-02", "2022-03-24", seconds=0.2)
+    await ask_until_over(desk, "2022-03-02", "2022-03-24", stalled=3)
     desk.script.stalled.clear()
     assert len(desk.left) == 3
 
@@ -186,7 +198,7 @@ async def test_what_is_left_is_captured_in_the_background(desk: Desk) -> None:
     await left_issues(desk)
     with backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0, patience_s=30)
+        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0)
     questions(desk)
     found = await ask(desk, "2022-03-02", "2022-03-24")
     assert (reasons(found), questions(desk)) == ([None] * 3, [])
@@ -196,7 +208,7 @@ async def test_what_was_left_before_a_restart_is_captured_after_it(desk: Desk) -
     await left_issues(desk)
     backlog(desk).leave(desk.left)  # of a process that ended before it came to it
     with backlog(desk):
-        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0, patience_s=30)
+        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0)
     assert reasons(await ask(desk, "2022-03-02", "2022-03-24")) == [None] * 3
 
 
@@ -206,7 +218,7 @@ async def test_a_stop_in_the_middle_puts_back_what_is_not_done(desk: Desk) -> No
     questions(desk)
     with backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.script.asked, patience_s=30)
+        wait_for(lambda: desk.script.asked)
     wanted = desk.control.take_wanted("chart_songs", limit=9, hold_s=1)
     assert len(wanted) == 3
 
@@ -220,5 +232,5 @@ async def test_what_is_refused_again_and_again_is_given_up(
     questions(desk)
     with backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0, patience_s=30)
+        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0)
     assert len(questions(desk)) == 9

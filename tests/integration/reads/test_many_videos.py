@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from api.reads.deadline import Deadline
 from api.reads.videos import read_videos
 from pipelines.domain.errors import (
     PageWithoutDataError,
@@ -16,7 +15,7 @@ from pipelines.domain.errors import (
 )
 from pipelines.upstream.providers.mock import open_world
 from pipelines.world.works import State, Work
-from tests.reads import Desk, open_reads
+from tests.reads import Desk, open_reads, until_over, without_end
 
 NOBODY = "7999999999999999999"
 
@@ -39,8 +38,8 @@ def works(*, is_shown: bool) -> list[Work]:
     return [work for work in rows if (work.state is State.PUBLIC) is is_shown][:30]
 
 
-async def read(desk: Desk, *ids: str, seconds: float = 30.0) -> dict[str, Any]:
-    return await read_videos(desk.sources, ids, deadline=Deadline(seconds))
+async def read(desk: Desk, *ids: str) -> dict[str, Any]:
+    return await read_videos(desk.sources, ids, deadline=without_end())
 
 
 async def test_works_stand_in_the_order_asked_with_four_counts(desk: Desk, ids: list[str]) -> None:
@@ -115,7 +114,11 @@ async def test_what_time_does_not_allow_is_filtered_as_late_and_the_rest_is_kept
     desk: Desk, ids: list[str]
 ) -> None:
     desk.script.stalled = {f"fetch_video {ids[1]}"}
-    found = await read(desk, *ids[:3], seconds=1.0)
+    found = await until_over(
+        desk.script,
+        lambda deadline: read_videos(desk.sources, ids[:3], deadline=deadline),
+        stalled=1,
+    )
     assert [entry["reason"] for entry in found["filter_list"]] == ["deadline"]
     assert len(found["aweme_list"]) == 2
     assert len(desk.rows("select * from seen.videos")) == 2

@@ -14,7 +14,7 @@ from pipelines.domain.errors import VerificationDemandedError
 from pipelines.domain.list_documents import Window
 from pipelines.upstream.providers.mock import open_world
 from pipelines.world.works import State
-from tests.reads import Desk, open_reads
+from tests.reads import Desk, open_reads, until_over, without_end
 
 VIDPLAT = "/api/v1/vidplat"
 APP = f"{VIDPLAT}/app/v3"
@@ -41,9 +41,11 @@ def shown() -> list[Any]:
     )
 
 
-async def metrics(desk: Desk, *, count: int = 3, seconds: float = 30) -> dict[str, Any]:
+async def metrics(
+    desk: Desk, *, count: int = 3, deadline: Deadline | None = None
+) -> dict[str, Any]:
     answer = await read_metrics(
-        desk.sources, SEC, window=WINDOW, count=count, deadline=Deadline(seconds)
+        desk.sources, SEC, window=WINDOW, count=count, deadline=deadline or without_end()
     )
     return answer.document
 
@@ -67,7 +69,9 @@ async def test_details_that_were_read_not_long_ago_are_not_read_again(desk: Desk
 
 async def test_what_is_not_read_in_time_leaves_them_incomplete(desk: Desk) -> None:
     desk.script.stalled.add(f"fetch_video {shown()[0].aweme_id}")
-    found = await metrics(desk, seconds=1.5)
+    found = await until_over(
+        desk.script, lambda deadline: metrics(desk, deadline=deadline), stalled=1
+    )
     assert found["statistics_complete"] is False
     assert found["coverage_complete"] is False
 

@@ -1,11 +1,14 @@
 """A request is answered in time; what is not read by then is named."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 
 from api.reads.deadline import Deadline
 from pipelines.domain.errors import ForbiddenError, UnreachableError
+from tests.fake_clock import FakeClock
 
 
 async def read(key: str) -> str:
@@ -19,14 +22,32 @@ async def read(key: str) -> str:
     return key.upper()
 
 
-async def test_each_key_is_read_refused_or_late() -> None:
-    found = await Deadline(0.05).each(["a", "slow", "refused", "b"], read)
+async def until_over(clock: FakeClock, waiting: Coroutine[Any, Any, Any]) -> Any:
+    """What is said when nothing more comes until time is up."""
+    answer = asyncio.ensure_future(waiting)
+    await clock.asleep(1)
+    clock.advance(29)
+    await asyncio.sleep(0)
+    assert not answer.done()
+    clock.advance(1)
+    return await answer
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(is_held=True)
+
+
+async def test_each_key_is_read_refused_or_late(clock: FakeClock) -> None:
+    deadline = Deadline(30, clock=clock)
+    found = await until_over(clock, deadline.each(["a", "slow", "refused", "b"], read))
     assert (found.values, found.late) == ({"a": "A", "b": "B"}, ["slow"])
     assert list(found.errors) == ["refused"]
 
 
-async def test_keys_that_wait_for_their_turn_are_late_too() -> None:
-    found = await Deadline(0.05).each(["slow", "a"], read, parallel=1)
+async def test_keys_that_wait_for_their_turn_are_late_too(clock: FakeClock) -> None:
+    deadline = Deadline(30, clock=clock)
+    found = await until_over(clock, deadline.each(["slow", "a"], read, parallel=1))
     assert (found.values, found.late) == ({}, ["slow", "a"])
 
 
@@ -40,17 +61,27 @@ async def test_an_error_that_nobody_foresaw_ends_it() -> None:
         await Deadline(60).each(["slow", "broken"], read)
 
 
-async def test_what_an_answer_cannot_do_without_is_unreachable_by_name() -> None:
-    with pytest.raises(UnreachableError, match="within the 0") as caught:
-        async with Deadline(0.01).guard("user_info"):
+async def test_what_an_answer_cannot_do_without_is_unreachable_by_name(clock: FakeClock) -> None:
+    async def read_guarded() -> None:
+        async with Deadline(30, clock=clock).guard("user_info"):
             await asyncio.Event().wait()
+
+    with pytest.raises(UnreachableError, match="within the 30 s") as caught:
+        await until_over(clock, read_guarded())
     assert (caught.value.reason, caught.value.surface) == ("deadline", "user_info")
     assert caught.value.retry_after is not None
 
 
-def test_the_time_left_never_is_less_than_none() -> None:
-    now = 100.0
-    deadline = Deadline(30, clock=lambda: now)
+async def test_what_is_read_in_time_is_not_ended_later(clock: FakeClock) -> None:
+    async with Deadline(30, clock=clock).guard("user_info"):
+        await clock.asleep(1)
+        clock.advance(29)
+    clock.advance(60)
+    await asyncio.sleep(0)
+
+
+def test_the_time_left_never_is_less_than_none(clock: FakeClock) -> None:
+    deadline = Deadline(30, clock=clock)
     assert deadline.left_s == 30
-    now = 140.0
+    clock.advance(40)
     assert deadline.left_s == 0
