@@ -4,6 +4,7 @@ The layers around the routes are in `layers.py`.
 """
 
 import functools
+import time
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,7 @@ def create_app(
     metrics: Metrics | None = None,
     note: Note | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
     """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
     feed = JobFeed(limit=settings.event_streams_max) if feed is None else feed
@@ -72,7 +74,13 @@ def create_app(
     )
     inside = _mount_tools(app, settings) if settings.mcp_http else None
     service = wrap(
-        app, settings=settings, clock=clock, changes=changes, observe=metrics.observe, note=note
+        app,
+        settings=settings,
+        clock=clock,
+        monotonic=monotonic,
+        changes=changes,
+        observe=metrics.observe,
+        note=note,
     )
     if inside is not None:
         inside.app = service

@@ -4,6 +4,7 @@ compression, answers from memory, body limit.
 Composition only: each layer has a file of its own.
 """
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -31,6 +32,7 @@ def wrap(
     *,
     settings: ApiSettings,
     clock: Callable[[], datetime],
+    monotonic: Callable[[], float] = time.monotonic,
     changes: Changes | None = None,
     observe: Observe | None = None,
     note: Note | None = None,
@@ -41,6 +43,7 @@ def wrap(
         app: The routes.
         settings: Of the front door.
         clock: Now, in UTC.
+        monotonic: Seconds that only grow, by which the rate is limited.
         changes: None: nothing is kept that a capture could end.
         observe: Hears of each request that has been answered.
         note: Writes the log line of a request.
@@ -53,7 +56,7 @@ def wrap(
         app = TokenDoor(app, check=check, reject=failure, is_private=is_private)
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
-        app = RateLimit(app, per_s=per_s, burst=burst, reject=failure)
+        app = RateLimit(app, per_s=per_s, burst=burst, reject=failure, clock=monotonic)
     app = Guard(app, allowed_hosts=settings.served_hosts, reject=failure, is_private=is_private)
     zone = ZoneInfo(settings.time_zone)
     return RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)

@@ -123,6 +123,7 @@ class Service:
             sources=None if self.reads is None else self.reads.sources,
             chart=None if self.reads is None else self.reads.chart,
             clock=lambda: self.now,
+            monotonic=lambda: self.now.timestamp(),  # noqa: PLW0108  # `now` is moved
         )
 
     def client(self, **settings: Any) -> TestClient:

@@ -1,6 +1,7 @@
 """The rate limit and compression as a client meets them."""
 
 import gzip
+from datetime import timedelta
 from typing import Any
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -14,6 +15,8 @@ def test_too_many_requests_are_told_when_to_come_again(service: Any) -> None:
     assert answers[2].json()["data"]["error"]["type"] == "local_rate_limit"
     assert answers[2].json()["message_zh"] == "请求过于频繁"
     assert client.get("/healthz").status_code == 200
+    service.now += timedelta(seconds=2)
+    assert [client.get(f"{JOBS}/none").status_code for _ in range(2)] == [404, 429]
 
 
 def test_guessing_tokens_is_slow(service: Any) -> None:
