@@ -192,7 +192,7 @@ def worked_on(
     def provoke(house: House, one: Operation) -> Any:
         for job in house.service.control.jobs(limit=200, status="queued"):
             house.service.control.request_cancel(job.job_id)
-        client = replace(house.service, is_awaited=is_awaited).client(sync_job_timeout=20)
+        client = replace(house.service, is_awaited=is_awaited).client(sync_job_timeout=300)
         with BusyWorker(house.service, result=result, error=error):
             return client.get(one.path, params={"music_id": music_id})
 
