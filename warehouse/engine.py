@@ -8,7 +8,7 @@ see files that a compaction has replaced.
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -51,13 +51,20 @@ class Engine:
     """Answers SQL over one lake. Thread-safe; one per process is enough.
 
     `as_of`: only rows committed until then exist, in every table; the answers to a question that
-    names an order are then the same whenever it is asked (`warehouse.as_of`).
+    names an order are then the same whenever it is asked (`warehouse.as_of`). `clock`: seconds
+    that only grow.
     """
 
     def __init__(
-        self, lake: Lake, *, memory_limit: str = MEMORY_LIMIT, as_of: datetime | None = None
+        self,
+        lake: Lake,
+        *,
+        memory_limit: str = MEMORY_LIMIT,
+        as_of: datetime | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.lake = lake
+        self._clock = clock
         self.as_of = as_of
         self.works_index = WorksIndex(lake)
         self._listing = threading.Lock()
@@ -132,7 +139,7 @@ class Engine:
             yield cursor
 
     def _relist_when_due(self) -> None:
-        if time.monotonic() - self._listed_at < RELIST_AFTER_S:
+        if self._clock() - self._listed_at < RELIST_AFTER_S:
             return
         # Whoever comes while another thread re-lists reads the views as they are.
         if self._listing.acquire(blocking=False):
@@ -142,7 +149,7 @@ class Engine:
                 self._listing.release()
 
     def _relist(self) -> None:
-        started_at = time.monotonic()
+        started_at = self._clock()
         for table in self.lake.tables:
             if self.lake.version(table.name) != self._versions.get(table.name):
                 self._list(table)
