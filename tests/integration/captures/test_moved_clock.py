@@ -19,7 +19,8 @@ from warehouse.engine import Engine
 from warehouse.lake import open_lake
 from warehouse.rows import video_row
 
-DAY_S = 86_400
+DAY_S, HALF_DAY_S = 86_400, 43_200
+A_WHILE = timedelta(minutes=10)  # what a busy machine may take, and far less than a day
 FULL = Statistics(digg_count=1, comment_count=0, collect_count=0, share_count=0)
 
 
@@ -50,11 +51,11 @@ def _ahead() -> timedelta:
 
 def test_the_time_of_observations_follows_the_stand_in(stage: Stage, sandbox: Profile) -> None:
     follow_clock(sandbox)
-    assert abs(_ahead()) < timedelta(seconds=1)
+    assert abs(_ahead()) < A_WHILE
     _advance(stage, 3 * DAY_S)
-    assert abs(_ahead()) < timedelta(seconds=1), "until it is asked for again"
+    assert abs(_ahead()) < A_WHILE, "until it is asked for again"
     follow_clock(sandbox)
-    assert abs(_ahead() - timedelta(days=3)) < timedelta(seconds=1)
+    assert abs(_ahead() - timedelta(days=3)) < A_WHILE
 
 
 def test_no_other_platform_is_asked_and_the_machines_time_holds(
@@ -63,7 +64,7 @@ def test_no_other_platform_is_asked_and_the_machines_time_holds(
     _advance(stage, DAY_S)
     follow_clock(sandbox)
     follow_clock(sandbox.model_copy(update={"name": "mine"}))
-    assert abs(_ahead()) < timedelta(seconds=1)
+    assert abs(_ahead()) < A_WHILE
 
 
 def test_a_stand_in_that_does_not_answer_leaves_the_time_as_it_was(
@@ -129,11 +130,13 @@ async def test_rows_are_committed_and_age_by_the_time_of_observations(tmp_path: 
         lake.append("raw.videos", [row])
         with closing(Engine(lake)) as engine:
             sql = "select epoch(committed_at - observed_at) as later_s from raw.videos"
-            assert 0 <= float(str(engine.rows(sql)[0]["later_s"])) < 60
-            assert await Recall(engine).find("11111", max_age_s=60) is not None
+            assert 0 <= float(str(engine.rows(sql)[0]["later_s"])) < DAY_S
+            assert await Recall(engine).find("11111", max_age_s=HALF_DAY_S) is not None
             move_observed_time(seconds=6 * DAY_S)
-            assert await Recall(engine).find("11111", max_age_s=60) is None
+            assert await Recall(engine).find("11111", max_age_s=HALF_DAY_S) is None
             move_observed_time(seconds=0)
-            assert await Recall(engine).find("11111", max_age_s=60) is None, "of a time to come"
+            assert await Recall(engine).find("11111", max_age_s=HALF_DAY_S) is None, (
+                "of a time to come"
+            )
     finally:
         move_observed_time(seconds=0)

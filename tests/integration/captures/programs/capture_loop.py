@@ -1,13 +1,13 @@
-"""Capture without end, as fast as allowed, from a line on stdin on until the time is up.
+"""Capture without end, as fast as allowed, from a line on stdin on until it is closed.
 
 Prints "ready", and in the end how many walks were made.
 
-Usage: capture_loop.py PROFILE PORT HOME SECONDS MUSIC_ID...
+Usage: capture_loop.py PROFILE PORT HOME MUSIC_ID...
 """
 
 import asyncio
 import sys
-import time
+import threading
 from pathlib import Path
 
 from pipelines.captures import Captures, StoredBodies
@@ -19,14 +19,19 @@ from warehouse.control import open_control
 from warehouse.engine import Engine
 from warehouse.lake import open_lake
 
-profile_path, port, home, seconds, *music_ids = sys.argv[1:]
+profile_path, port, home, *music_ids = sys.argv[1:]
 READERS = 4
 
 
-async def capture(captures: Captures, until: float, first: int) -> int:
+def wait_for_end(is_over: threading.Event) -> None:
+    sys.stdin.read()
+    is_over.set()
+
+
+async def capture(captures: Captures, is_over: threading.Event, first: int) -> int:
     """Walk lists and read works, one after the other."""
     done, at = 0, first
-    while time.time() < until:
+    while not is_over.is_set():
         music_id = music_ids[at % len(music_ids)]
         at += 1
         try:
@@ -50,12 +55,13 @@ async def main() -> int:
     provider = build_music_provider(settings, profile, control=control, bodies=StoredBodies(engine))
     print("ready", flush=True)
     sys.stdin.readline()
-    until = time.time() + float(seconds)
+    is_over = threading.Event()
+    threading.Thread(target=wait_for_end, args=(is_over,), daemon=True).start()
     captures = Captures(
         provider=provider, lake=lake, engine=engine, control=control, sounds_dir=root / "sounds"
     )
     async with captures:
-        readers = (capture(captures, until, 7 * n) for n in range(READERS))
+        readers = (capture(captures, is_over, 7 * n) for n in range(READERS))
         done = sum(await asyncio.gather(*readers))
     engine.close()
     control.close()
