@@ -139,7 +139,7 @@ def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform:
         if int(line) > BATCH + BATCH // 2:
             killed.send_signal(signal.SIGKILL)
             break
-    killed.wait(timeout=20)
+    killed.wait()
     killed.stdout.close()
     before = platform.asked()
     with open_chart_desk(settings) as desk:
@@ -193,7 +193,7 @@ def test_the_command_ends_with_130_at_a_signal(stage: Stage, tmp_path: Path) -> 
         assert running.stderr is not None
         next(line for line in running.stderr if line.startswith("50 of"))
         running.send_signal(signal.SIGTERM)
-        rest, _ = running.communicate(timeout=60)
+        rest, _ = running.communicate()
     assert running.returncode == 130
     assert "cancelled" in rest
 

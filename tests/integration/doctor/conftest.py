@@ -77,10 +77,12 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    yield int(json.loads(process.stdout.readline())["port"])
-    process.terminate()
-    process.wait(timeout=20)
-    process.stdout.close()
+    try:
+        yield int(json.loads(process.stdout.readline())["port"])
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ definitions of the command line, the Makefile and the API.
 
 import re
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -46,6 +45,7 @@ from tests.guides import (
     read_curl,
     words_of,
 )
+from tests.stage import wait_for
 from warehouse.control import ControlStore, open_control
 from warehouse.documents import pack_document
 from warehouse.home import open_home
@@ -109,8 +109,7 @@ def guides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guides]:
         ]
         for thread in threads:
             thread.start()
-        while not server.started:
-            time.sleep(0.02)
+        wait_for(lambda: server.started)
         port = server.servers[0].sockets[0].getsockname()[1]
         try:
             yield Guides(f"http://127.0.0.1:{port}", root)

@@ -3,10 +3,11 @@
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
+
+from tests.stage import wait_for
 
 OWNER = """
 import asyncio, sys
@@ -30,10 +31,7 @@ def test_a_killed_owner_takes_its_browser_along() -> None:
     owner.send_signal(signal.SIGKILL)
     owner.wait()
     owner.stdout.close()
-    until = time.monotonic() + 60
-    while any(runs(process) for process in below) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert [process.name() for process in below if runs(process)] == []
+    wait_for(lambda: not any(runs(process) for process in below))
 
 
 def runs(process: psutil.Process) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from api.job_answers import JobAnswers
 from pipelines.domain.errors import JobNotFoundError
+from tests.fake_clock import PATIENCE_S
 
 
 class SlowDesk:
@@ -19,13 +20,18 @@ class SlowDesk:
 
     def job(self, job_id: str) -> Any:
         self.looks += 1
-        self.may_answer.wait(10)
+        assert self.may_answer.wait(PATIENCE_S)
         raise JobNotFoundError(f"no job {job_id}")
+
+
+async def all_have_asked() -> None:
+    """A task that was made before this one goes on has begun by then."""
+    await asyncio.sleep(0)
 
 
 async def ask_together(answers: JobAnswers, desk: Any, ids: list[str]) -> list[object]:
     asked = [asyncio.ensure_future(answers.now(desk, job_id)) for job_id in ids]
-    await asyncio.sleep(0.05)
+    await all_have_asked()
     desk.may_answer.set()
     return await asyncio.gather(*asked, return_exceptions=True)
 
@@ -48,10 +54,10 @@ def test_after_a_change_nobody_joins_the_look_before_it() -> None:
 
     async def change_between() -> None:
         first = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
-        await asyncio.sleep(0.05)
+        await all_have_asked()
         answers.forget("a")
         second = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
-        await asyncio.sleep(0.05)
+        await all_have_asked()
         desk.may_answer.set()
         await asyncio.gather(first, second, return_exceptions=True)
 
@@ -65,7 +71,7 @@ def test_who_leaves_does_not_end_the_look_of_the_others() -> None:
     async def leave() -> None:
         leaving = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
         staying = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
-        await asyncio.sleep(0.05)
+        await all_have_asked()
         leaving.cancel()
         desk.may_answer.set()
         with pytest.raises(JobNotFoundError):
