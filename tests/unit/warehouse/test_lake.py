@@ -13,6 +13,7 @@ import pytest
 from deltalake import DeltaTable, Field, write_deltalake
 from deltalake.exceptions import CommitFailedError
 from deltalake.schema import PrimitiveType
+from pyarrow import parquet
 
 from pipelines.domain.errors import (
     CapacityExhaustedError,
@@ -344,6 +345,31 @@ def test_rows_are_deleted_by_their_ids_and_counted(lake: Lake) -> None:
     version = lake.version(SONGS)
     assert lake.delete(SONGS, "song_id", []) == 0
     assert lake.version(SONGS) == version
+
+
+def test_whatever_writes_a_table_anew_keeps_its_row_groups_small(tmp_path: Path) -> None:
+    tracks = replace(
+        TABLE, name="raw.tracks", columns=(Column("music_id", TEXT, "sound"), *TABLE.columns[1:])
+    )
+    lake = opened(str(tmp_path), tracks)
+    for half in (0, 10_000):
+        rows = [{"music_id": f"{number}", "title": "x"} for number in range(half, half + 10_000)]
+        lake.append("raw.tracks", rows)
+    assert lake.compact("raw.tracks") == 2
+    assert _row_groups(lake) == [16_384, 3_616]
+    assert lake.delete("raw.tracks", "music_id", ["1"]) == 1
+    assert _row_groups(lake) == [16_384, 3_615]
+    assert lake.erase("raw.tracks", "music_id = '2'") == 1
+    assert _row_groups(lake) == [16_384, 3_614]
+    lake.blank("raw.tracks", "title", "music_id = '3'")
+    assert max(_row_groups(lake)) == 16_384
+
+
+def _row_groups(lake: Lake) -> list[int]:
+    """How many rows each group holds, in the only file of more than one row."""
+    found = [parquet.ParquetFile(file).metadata for file in lake.files("raw.tracks")]
+    largest = max(found, key=lambda metadata: metadata.num_rows)
+    return [largest.row_group(group).num_rows for group in range(largest.num_row_groups)]
 
 
 @pytest.mark.parametrize("odd", ["", "a' or '1'='1", "a b", "a_b", "ä", "x" * 65, "a\n"])
