@@ -71,7 +71,7 @@ class DropElement(_Added):
         text = re.sub(r",(\s*),", r",\1", text).lstrip(", ")  # the comma of what is gone
         if node.type == "testlist_comp" and "," not in text:
             text += ","  # a tuple of one stays a tuple
-        return get_ast(text if text[0].isspace() else " " + text)
+        return get_ast(text if text[:1].isspace() else " " + text)
 
 
 class DropStatement(_Added):
