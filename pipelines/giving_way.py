@@ -1,7 +1,8 @@
 """Scans and their listeners give way to the front door: whoever looks at a job on a machine that is
 busy with scans has an answer within milliseconds. On an idle machine it changes nothing.
 
-Here: how a process says so to the scheduler. Not here: which processes do (`worker`, `runs`).
+Here: how a process says so to the scheduler. Not here: which processes do (`worker`, `runs`), and
+whether (`WORKER_GIVES_WAY`).
 """
 
 import os

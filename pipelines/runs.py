@@ -69,7 +69,8 @@ def warm(settings: Settings) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to answer
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Dagster's import makes it a KeyboardInterrupt
     _follow_parent(os.getppid())
-    give_way()
+    if settings.worker_gives_way:
+        give_way()
     runtime = open_runtime(settings, _open)
     slot = ScanSlot()
     definitions = build_definitions(scan=slot)

@@ -44,6 +44,7 @@ class Settings(BaseSettings):
     excerpt_retention_days: int = Field(180, ge=1, description="days an excerpt is kept")
     runs: Literal["local", "remote"] = Field("local", description="who executes scans")
     worker_runs: int = Field(2, ge=1, le=64, description="scans that run at the same time")
+    worker_gives_way: bool = Field(True, description="scans are less urgent than other programs")
     listening_workers: int = Field(2, ge=1, le=64, description="child processes that decode sound")
     heartbeat_s: float = Field(2.0, gt=0, description="how often a worker says that it is alive")
     worker_lost_after_s: float = Field(20.0, gt=0, description="silence after which it is lost")

@@ -248,7 +248,8 @@ def _why(fault: BaseException) -> str:
 def run_worker(settings: Settings) -> int:
     """Work until SIGTERM or SIGINT; returns the exit status."""
     configure_logging()
-    give_way_as_session()
+    if settings.worker_gives_way:
+        give_way_as_session()
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())

@@ -114,6 +114,18 @@ class Stage:
     def fault(self, **fault: object) -> None:
         httpx2.post(f"http://127.0.0.1:{self.port}/_world/faults", json=fault).raise_for_status()
 
+    def settle(self) -> None:
+        """No fault in force or remembered; a worker at work, if one was started and is gone."""
+        httpx2.delete(f"http://127.0.0.1:{self.port}/_world/faults").raise_for_status()
+        for one in self.control.circuits():
+            self.control.note_success(one.host, one.surface, is_probe=True, with_data=True)
+        if self.worker is not None and self.worker.exit_code() is not None:
+            self.start_worker()
+
+    def hold(self, surface: str, *, after: int) -> None:
+        """Let the platform answer so many requests of a surface, and leave the next unanswered."""
+        self.fault(surface=surface, kind="timeout", nth=after + 1, times=0, seconds=PATIENCE_S)
+
     def ask(self, text: str, *, music_id: str | None = None, **parameters: object) -> str:
         """Put a job into the queue; returns its id."""
         values = scan_parameters(parameters)
@@ -176,6 +188,8 @@ class Stage:
             "CONTROL_URL": "",
             "LAKE_URL": "",
             "WORKER_RUNS": "1",
+            "LISTENING_WORKERS": "1",
+            "WORKER_GIVES_WAY": "false",  # whatever else is busy, a scan has its turn
             "HEARTBEAT_S": "0.3",
             "WORKER_LOST_AFTER_S": "3",
             "PYTHONDONTWRITEBYTECODE": "",

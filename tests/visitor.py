@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -78,17 +78,25 @@ class View:
 class Visitors:
     """Opens pages of one service, each for a fresh visitor."""
 
-    def __init__(self, browser: Browser, base: str) -> None:
+    def __init__(self, browser: Browser, base: str, stack: ExitStack | None = None) -> None:
         self._browser = browser
         self.base = base
+        self._stack = stack or ExitStack()
 
     def of(self, base: str) -> "Visitors":
         """Visitors of another service, with the same browser."""
-        return Visitors(self._browser, base.rstrip("/"))
+        return Visitors(self._browser, base.rstrip("/"), self._stack)
+
+    @contextmanager
+    def leaving(self) -> Iterator["Visitors"]:
+        """Visitors of the same service whose pages are closed at the end."""
+        with ExitStack() as stack:
+            yield Visitors(self._browser, self.base, stack)
 
     def open(self, place: str = "", *, wait: bool = True, **options: Any) -> View:
         """A fresh visitor at an address; `options` are those of a browser context."""
         context = self._browser.new_context(**{"locale": "en-GB", **options})
+        self._stack.callback(context.close)
         context.add_init_script(WATCH_RULES)
         view = View(context.new_page(), self.base)
         view.go(place, wait=wait)

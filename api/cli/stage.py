@@ -23,7 +23,7 @@ from api.evidence.gathering import GatheredPairs, gather_pairs
 from pipelines.domain.documents import Document
 from pipelines.domain.errors import SametrackError
 
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 300.0  # a machine may be busy; a process that has ended is said at once
 TRUTH_TIMEOUT_S = 60.0
 LOOK_EVERY_S = 0.1
 TOKEN_BYTES = 16

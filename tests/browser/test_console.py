@@ -1,6 +1,7 @@
 """The seven functions of the console from typing to result, before the stand-in platform."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,9 +18,12 @@ SMALL = "20"
 
 
 @pytest.fixture(scope="module", params=list(LOOKS))
-def view(visitors: Visitors, track: dict[str, Any], request: pytest.FixtureRequest) -> View:
+def view(
+    shared_visitors: Visitors, track: dict[str, Any], request: pytest.FixtureRequest
+) -> Iterator[View]:
     """One visitor per language and theme, whose page is never loaded again."""
-    return visitors.open(**LOOKS[request.param])
+    with shared_visitors.leaving() as visitors:
+        yield visitors.open(**LOOKS[request.param])
 
 
 @pytest.fixture(scope="module")

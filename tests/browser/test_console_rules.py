@@ -3,6 +3,7 @@
 import copy
 import json
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import Route, expect
 
 from api.schemas.examples import read_example
 from pipelines.domain.parameters import SORT_ORDERS
-from tests.stage import Stage
+from tests.stage import open_stage
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
@@ -71,10 +72,18 @@ def answer(view: View, pattern: str, envelope: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def guarded(stage: Stage, visitors: Visitors) -> Visitors:
-    """A service behind a token."""
-    stage.settings["OWN_API_TOKEN"] = TOKEN
-    return visitors.of(str(stage.start_api().base_url))
+def guarded_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service behind a token, in a home of its own."""
+    root = tmp_path_factory.mktemp("guarded")
+    with open_stage(root, root) as stage:
+        stage.settings = {"OWN_API_TOKEN": TOKEN}
+        yield str(stage.start_api().base_url)
+
+
+@pytest.fixture
+def guarded(guarded_service: str, visitors: Visitors) -> Visitors:
+    """Its visitors."""
+    return visitors.of(guarded_service)
 
 
 def test_the_first_load_is_small_compressed_and_from_nowhere_else(visitors: Visitors) -> None:

@@ -42,12 +42,15 @@ class Hunt:
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def prepare(self) -> None:
-        """Start all processes and scan twice without a disturbance."""
+        """Start all processes and scan without a disturbance."""
         self.stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
         self.stage.start_worker()
         self.stage.start_api()
         self.music_id = self.stage.world("/_world/tracks")["tracks"][0]["music_id"]
         self.expected = self.confirmed(self.stage.ended(self.ask()))
+
+    def measure(self) -> None:
+        """Scan once more, to know for how long a kill meets a scan."""
         began = time.monotonic()
         assert self.confirmed(self.stage.ended(self.ask())) == self.expected
         self.duration_s = time.monotonic() - began
@@ -81,8 +84,13 @@ class Hunt:
         self.stage.wait(lambda: self.stage.job(job_id).status != "queued")
         time.sleep(self.chance.uniform(0.0, self.duration_s))
         victim = self.chance.choice(VICTIMS)
+        return victim, self.strike(job_id, victim)
+
+    def strike(self, job_id: str, victim: str) -> str:
+        """Kill one process while a job runs, and look at what is left; how the job ended."""
         before = self.kept()
         self.kill(victim)
+        self.stage.settle()
         job = self.stage.ended(job_id)
         assert job.status in FINAL
         assert job.status == "completed" or (job.error is not None and job.error["detail"])
@@ -93,7 +101,7 @@ class Hunt:
         if job.status != "completed":
             assert self.confirmed(self.stage.ended(self.ask())) == self.expected
         self.outcomes[victim, job.status] += 1
-        return victim, job.status
+        return job.status
 
     def run_agrees(self, job: Job) -> bool:
         """True when the run of a job says what its row says; a killed scan may have none."""
@@ -136,6 +144,7 @@ def hunt(root: Path, *, moments: int, seed: int) -> Counter[tuple[str, str]]:
     with open_stage(root, root / "sounds") as stage:
         found = Hunt(stage, random.Random(seed))
         found.prepare()
+        found.measure()
         print(f"seed {seed}; an undisturbed scan takes {found.duration_s:.1f} s", flush=True)
         for moment in range(moments):
             victim, status = found.kill_once()

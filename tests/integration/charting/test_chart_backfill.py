@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,8 +27,9 @@ from pipelines.domain.errors import (
     RunCancelledError,
 )
 from pipelines.settings import Settings
+from tests.children import child
 from tests.reads import Desk, open_reads
-from tests.stage import Stage, open_stage
+from tests.stage import PATIENCE_S, Stage, open_stage
 
 HALF = ("2022-01-01", "2022-06-30")
 QUARTER = ("2022-01-01", "2022-03-31")
@@ -131,16 +131,11 @@ def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform:
         **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(settings.data_home),
         "SANDBOX_PORT": str(settings.sandbox_port),
     }  # fmt: skip
-    killed = subprocess.Popen(
-        [sys.executable, "-c", KILLED, *HALF], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    assert killed.stdout is not None
-    for line in killed.stdout:
-        if int(line) > BATCH + BATCH // 2:
-            killed.send_signal(signal.SIGKILL)
-            break
-    killed.wait()
-    killed.stdout.close()
+    with child("-c", KILLED, *HALF, env=environment, stdout=subprocess.PIPE) as killed:
+        assert killed.stdout is not None
+        next(line for line in killed.stdout if int(line) > BATCH + BATCH // 2)
+        killed.kill()
+        killed.wait()
     before = platform.asked()
     with open_chart_desk(settings) as desk:
         filled = desk.fill(read_span(*HALF))
@@ -186,14 +181,13 @@ def test_the_command_ends_with_130_at_a_signal(stage: Stage, tmp_path: Path) -> 
         **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(tmp_path),
         "SANDBOX_PORT": str(stage.port),
     }  # fmt: skip
-    command = [sys.executable, "-m", "api.cli.main", "chart", "backfill", "--to", "2023-01-01"]
-    with subprocess.Popen(
-        command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as running:
+    command = ("-m", "api.cli.main", "chart", "backfill", "--to", "2023-01-01")
+    pipes = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with child(*command, env=environment, **pipes) as running:
         assert running.stderr is not None
         next(line for line in running.stderr if line.startswith("50 of"))
         running.send_signal(signal.SIGTERM)
-        rest, _ = running.communicate()
+        rest, _ = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130
     assert "cancelled" in rest
 

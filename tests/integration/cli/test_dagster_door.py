@@ -1,11 +1,7 @@
 """The orchestrator's UI behind the guard, by real HTTP: other sites change nothing."""
 
 import json
-import os
 import socket
-import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -15,6 +11,9 @@ from urllib.parse import urlencode
 
 import pytest
 from dagster import DagsterInstance, DagsterRun
+
+from api.cli.processes import Household, Program, find_port, sametrack
+from tests.stage import PATIENCE_S, wait_for
 
 ROOT = Path(__file__).parents[3]
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
@@ -52,7 +51,7 @@ class Ui:
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: graphql-ws",
         )  # fmt: skip
         name, _, port = host.partition(":")
-        with socket.create_connection((name, int(port)), timeout=30) as stream:
+        with socket.create_connection((name, int(port)), timeout=PATIENCE_S) as stream:
             stream.sendall("\r\n".join((*lines, "", "")).encode())
             return int(stream.recv(64).split()[1])
 
@@ -63,34 +62,37 @@ class Ui:
 
 
 @pytest.fixture(scope="module")
-def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
+def running_ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     folder = tmp_path_factory.mktemp("dagster")
-    with pytest.MonkeyPatch.context() as environment, socket.socket() as probe:
+    with pytest.MonkeyPatch.context() as environment, Household() as household:
         environment.setenv("SAMETRACK_DAGSTER_DIR", str(folder))
         environment.setenv("DAGSTER_HOME", str(ROOT))
-        with DagsterInstance.from_config(str(ROOT)) as instance:
-            instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
-        command = [sys.executable, "-m", "api.cli.main", "dagster-ui", "--port", str(port)]
-        with (folder / "log").open("w") as log:
-            process = subprocess.Popen(
-                [*command, "--socket", str(folder / "none.sock")],
-                stdout=log, stderr=log, env={**os.environ, "PYTHONPATH": str(ROOT)},
-            )  # fmt: skip
+        port = find_port()
+        command = sametrack("dagster-ui", "--port", str(port), "--socket", str(folder / "none"))
+        started = household.start(
+            Program(name="ui", command=command, log=folder / "log", env={"PYTHONPATH": str(ROOT)})
+        )
         found = Ui(f"http://127.0.0.1:{port}", folder)
-        until = time.monotonic() + 60
-        while time.monotonic() < until and process.poll() is None:
+
+        def is_up() -> bool:
+            assert started.exit_code() is None, started.log_tail()
             try:
                 found.ask("GET", "/server_info", None)
-                break
             except OSError:
-                time.sleep(0.1)
-        assert process.poll() is None, (folder / "log").read_text()
+                return False
+            return True
+
+        wait_for(is_up)
         yield found
-        process.terminate()
-        process.wait(30)
+
+
+@pytest.fixture
+def ui(running_ui: Ui) -> Ui:
+    """The UI, with the run that the mutation deletes."""
+    if not running_ui.has_run():
+        with DagsterInstance.from_config(str(ROOT)) as instance:
+            instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
+    return running_ui
 
 
 ATTACKS: dict[str, tuple[int, Callable[[Ui], int]]] = {
@@ -137,8 +139,7 @@ def test_the_page_itself_is_served(ui: Ui) -> None:
     assert ui.ask("GET", "/graphql", None, accept="text/html") == 200
 
 
-def test_zz_the_page_own_request_is_obeyed(ui: Ui) -> None:
-    """Last by name: it deletes the run that the others look at."""
+def test_the_page_own_request_is_obeyed(ui: Ui) -> None:
     own: dict[str, Any] = {"origin": ui.url, "sec_fetch_site": "same-origin", **JSON}
     assert ui.ask("POST", "/graphql?op=DeleteRun", AS_JSON, **own) == 200
     assert not ui.has_run()

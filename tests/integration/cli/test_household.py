@@ -11,6 +11,7 @@ import pytest
 
 from api.cli.processes import Household, Program
 from api.cli.supervisor import BACK_OFF_S, ProgramFailedError, Service, Supervisor
+from tests.stage import PATIENCE_S
 
 OWNER = str(Path(__file__).with_name("programs") / "owner.py")
 type Start = Callable[..., subprocess.Popen[str]]
@@ -31,7 +32,7 @@ def test_a_stop_signal_ends_children_and_grandchildren(
 ) -> None:
     owner, everybody = _owner(start, watch, tmp_path, kind)
     owner.send_signal(number)
-    owner.wait(30)
+    owner.wait(PATIENCE_S)
     assert watch.are_gone(everybody)
 
 

@@ -4,6 +4,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.stage import PATIENCE_S
+
 OPEN = """
 import sys, time
 from pathlib import Path
@@ -27,5 +29,7 @@ def test_a_new_home_is_opened_by_many_at_once(
         for log in logs
     ]
     whistle.touch()
-    assert [process.wait(120) for process in opening] == [0] * 5, [log.read_text() for log in logs]
+    assert [process.wait(PATIENCE_S) for process in opening] == [0] * 5, [
+        log.read_text() for log in logs
+    ]
     assert {log.read_text() for log in logs} == {"0 0\n"}

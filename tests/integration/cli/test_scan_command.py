@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from api.cli.desk import HttpDesk, ServiceError, UnreachableServiceError
 from api.cli.main import app
 from pipelines.domain.errors import JobNotFoundError
+from tests.stage import PATIENCE_S
 
 runner = CliRunner()
 JOB = {
@@ -148,5 +149,5 @@ def test_ctrl_c_asks_the_job_to_stop(
     scan.send_signal(number)
     assert watch.wait_until(lambda: any(method == "DELETE" for method, *_ in job_api.asked))
     job_api.answers = [(200, JOB | {"status": "cancelled", "cancel_requested": True})]
-    assert scan.wait(30) == 130
+    assert scan.wait(PATIENCE_S) == 130
     assert "what was read until then is kept" in log.read_text()

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.stage import PATIENCE_S
+
 
 def test_a_second_scan_brings_a_worker_of_its_own(
     start: Callable[..., subprocess.Popen[str]], watch: Any, tmp_path: Path
@@ -19,5 +21,5 @@ def test_a_second_scan_brings_a_worker_of_its_own(
         scan = start(
             "-m", "api.cli.main", "scan", "--search-only", name, cwd=tmp_path, log=log, **world
         )
-        assert scan.wait(240) == 0, log.read_text()
+        assert scan.wait(PATIENCE_S) == 0, log.read_text()
         assert "starting one for the duration of this scan" in log.read_text()

@@ -1,8 +1,5 @@
 """The running stand-in platform, and a home whose stores the doctor asks over."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,6 +14,7 @@ from pipelines.doctor.stores import Warehouse
 from pipelines.domain.health import SurfaceHealth
 from pipelines.settings import Settings
 from pipelines.upstream.profiles import load_profile
+from tests.children import platform as running_platform
 from warehouse.control import ControlStore, open_control
 from warehouse.engine import Engine
 from warehouse.home import open_home
@@ -68,21 +66,12 @@ class Ward:
         return f"http://127.0.0.1:{self.port}/_world"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a platform that runs as long as the tests of a file."""
-    command = [
-        sys.executable, "-m", "pipelines.sandbox", "--seed", "31", "--size", "0.1", "--port", "0",
-        "--cache", str(tmp_path_factory.mktemp("sounds")), "--renderers", "1",
-    ]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield int(json.loads(process.stdout.readline())["port"])
-    finally:
-        process.terminate()
-        process.wait()
-        process.stdout.close()
+    """The port of a platform that runs as long as the tests of this folder."""
+    cache = tmp_path_factory.mktemp("sounds")
+    with running_platform(cache, seed=31, size=0.1) as (_, port):
+        yield port
 
 
 @pytest.fixture(scope="module")

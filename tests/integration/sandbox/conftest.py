@@ -3,10 +3,9 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
@@ -15,6 +14,8 @@ import pytest
 from pipelines.sandbox.surfaces.share_pages import is_withheld
 from pipelines.world.works import State, Work
 from pipelines.world.world import World
+from tests.children import platform as running_platform
+from tests.stage import PATIENCE_S
 
 Json = dict[str, Any]
 
@@ -87,34 +88,15 @@ def page_data(page: str) -> Json:
     return next(value for value in loaded.values() if value is not None)
 
 
-def start(cache: Path, *options: str) -> tuple[subprocess.Popen[str], int]:
-    """Start a platform and wait until it listens."""
-    process = subprocess.Popen(
-        [
-            sys.executable, "-m", "pipelines.sandbox", "--seed", str(SEED), "--size", str(SIZE),
-            "--port", "0", "--cache", str(cache), "--renderers", "1", *options,
-        ],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    ready = json.loads(process.stdout.readline())
-    assert ready["ready"] is True
-    return process, int(ready["port"])
-
-
 @pytest.fixture(scope="session")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A platform that runs as long as the tests."""
-    process, port = start(tmp_path_factory.mktemp("cache"))
-    client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
-    try:
+    cache = tmp_path_factory.mktemp("cache")
+    with (
+        running_platform(cache, seed=SEED, size=SIZE) as (process, port),
+        closing(httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S)) as client,
+    ):
         yield Sandbox(process, port, client, World(SEED, SIZE))
-    finally:
-        client.close()
-        process.terminate()
-        process.wait(timeout=20)
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx2 as httpx
@@ -13,112 +12,86 @@ import pytest
 from pipelines.sandbox.addresses import Addresses
 from pipelines.sandbox.platform import Platform
 from pipelines.sandbox.tickets import media_address
-from pipelines.world.world import World
+from tests.children import platform as running_platform
+from tests.children import wait_until_gone
+from tests.stage import PATIENCE_S, wait_for
 
-from .conftest import SEED, SIZE, start
-
-
-def _gone(pids: list[int]) -> bool:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if not any(_is_running(pid) for pid in pids):
-            return True
-        time.sleep(0.05)
-    return False
+from .conftest import SEED, SIZE, Sandbox
 
 
-def _is_running(pid: int) -> bool:
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
+def rendering(process: "subprocess.Popen[str]") -> list[int]:
+    """Everything below the platform, once the rendering process that it starts is there."""
 
-
-def _rendering(process: subprocess.Popen[str]) -> list[int]:
-    """Wait for the rendering process, which the platform starts for itself."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
+    def look() -> list[int]:
         children = psutil.Process(process.pid).children(recursive=True)
-        if any("spawn_main" in " ".join(child.cmdline()) for child in children):
-            return [child.pid for child in children]
-        time.sleep(0.05)
-    return []
+        renders = any(map(_is_renderer, children))
+        return [child.pid for child in children] if renders else []
+
+    return wait_for(look)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    process, _ = start(tmp_path)
-    children = _rendering(process)
-    process.send_signal(number)
-    output, _ = process.communicate(timeout=20)
-    assert process.returncode == 0
-    assert output == ""
-    assert children
-    assert _gone(children)
+def _is_renderer(process: psutil.Process) -> bool:
+    return "spawn_main" in " ".join(process.cmdline())
 
 
-def test_a_request_that_hangs_does_not_keep_it_alive(tmp_path: Path) -> None:
-    process, port = start(tmp_path)
-    base = f"http://127.0.0.1:{port}"
-    httpx.post(f"{base}/_world/faults", json={"surface": "*", "kind": "timeout", "seconds": 60})
-    with pytest.raises(httpx.TimeoutException):
-        httpx.get(f"{base}/web/api/v2/music/info/", timeout=0.3)
-    process.terminate()
-    process.communicate(timeout=20)
-    assert process.returncode == 0
+def test_a_request_that_hangs_does_not_keep_it_from_ending_cleanly(tmp_path: Path) -> None:
+    with running_platform(tmp_path, seed=SEED, size=SIZE) as (process, port):
+        children = rendering(process)
+        base = f"http://127.0.0.1:{port}"
+        fault = {"surface": "*", "kind": "timeout", "seconds": PATIENCE_S}
+        httpx.post(f"{base}/_world/faults", json=fault, timeout=PATIENCE_S)
+        with pytest.raises(httpx.TimeoutException):
+            httpx.get(f"{base}/web/api/v2/music/info/", timeout=0.3)
+        process.terminate()
+        output, _ = process.communicate(timeout=PATIENCE_S)
+        assert (process.returncode, output) == (0, "")
+        wait_until_gone(children)
+
+
+def test_with_latency_a_client_gives_up_and_ctrl_c_ends_it_cleanly(tmp_path: Path) -> None:
+    with running_platform(tmp_path, "--latency-ms", "3000", seed=SEED, size=SIZE) as (
+        process,
+        port,
+    ):
+        children = rendering(process)
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.get(f"http://127.0.0.1:{port}/web/api/v2/music/info/", timeout=0.3)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=PATIENCE_S)
+        assert (process.returncode, output) == (0, "")
+        wait_until_gone(children)
 
 
 def test_killed_it_leaves_no_rendering_process(tmp_path: Path) -> None:
-    process, port = start(tmp_path)
-    children = _rendering(process)
-    process.kill()
-    process.communicate(timeout=20)
-    assert children
-    assert _gone(children)
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(f"http://127.0.0.1:{port}/_world/cpu")
+    with running_platform(tmp_path, seed=SEED, size=SIZE) as (process, port):
+        children = rendering(process)
+        process.kill()
+        process.wait()
+        wait_until_gone(children)
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"http://127.0.0.1:{port}/_world/cpu")
 
 
-def test_a_killed_rendering_process_is_replaced(tmp_path: Path) -> None:
-    process, port = start(tmp_path)
-    renderer = next(
-        child
-        for child in map(psutil.Process, _rendering(process))
-        if "spawn_main" in " ".join(child.cmdline())
-    )
+def test_a_killed_rendering_process_is_replaced(sandbox: Sandbox, tmp_path: Path) -> None:
+    renderer = next(filter(_is_renderer, map(psutil.Process, rendering(sandbox.process))))
     renderer.kill()
-    base = f"http://127.0.0.1:{port}"
-    world = World(SEED, SIZE)
-    twin = Platform(world, cache_dir=tmp_path / "own", addresses=Addresses(port))
-    address = media_address(twin, world.tracks[0], codec="mp3")
+    twin = Platform(sandbox.world, cache_dir=tmp_path, addresses=Addresses(sandbox.port))
+    address = media_address(twin, sandbox.world.tracks[-1], codec="mp3")  # nobody else asks for it
     twin.close()
-    answer = httpx.get(f"{base}{httpx.URL(address).raw_path.decode()}", timeout=30)
-    process.terminate()
-    process.communicate(timeout=20)
+    path = httpx.URL(address).raw_path.decode()
+    answer = sandbox.client.get(path, timeout=PATIENCE_S)
     assert answer.status_code == 200
     assert answer.content
 
 
-def test_a_taken_port_is_said_at_once(tmp_path: Path) -> None:
-    process, port = start(tmp_path)
+def test_a_taken_port_is_said_at_once(sandbox: Sandbox, tmp_path: Path) -> None:
     second = subprocess.run(
         [
             sys.executable, "-m", "pipelines.sandbox", "--seed", str(SEED), "--size", str(SIZE),
-            "--port", str(port), "--cache", str(tmp_path),
+            "--port", str(sandbox.port), "--cache", str(tmp_path),
         ],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
-    process.terminate()
-    process.communicate(timeout=20)
     assert second.returncode != 0
     assert second.stdout == ""
-    assert str(port) in second.stderr
-
-
-def test_latency_makes_an_impatient_client_give_up(tmp_path: Path) -> None:
-    process, port = start(tmp_path, "--latency-ms", "3000")
-    with pytest.raises(httpx.ReadTimeout):
-        httpx.get(f"http://127.0.0.1:{port}/web/api/v2/music/info/", timeout=0.3)
-    process.terminate()
-    process.communicate(timeout=20)
-    assert process.returncode == 0
+    assert str(sandbox.port) in second.stderr

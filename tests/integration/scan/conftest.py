@@ -1,19 +1,11 @@
-"""Fixtures: an empty stage, and rendered sounds shared by all worlds of a run."""
+"""Fixtures: an empty stage, and sounds that all worlds of a run share."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.stage import Stage, open_stage
-
-
-@pytest.fixture(scope="session")
-def sound_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rendered sounds; their names tell the seeds apart."""
-    given = os.environ.get("SAMETRACK_TEST_SOUNDS")
-    return Path(given) if given else tmp_path_factory.mktemp("sounds")
 
 
 @pytest.fixture

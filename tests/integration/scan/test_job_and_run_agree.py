@@ -12,7 +12,7 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
 from pipelines.attempts import ScanEnd
-from pipelines.domain.jobs import Job, JobStatus
+from pipelines.domain.jobs import PRIORITY_PEOPLE, PRIORITY_SCHEDULES, Job, JobStatus
 from pipelines.launching import ORIGIN_TAG
 from pipelines.reconciling import end_run
 from pipelines.runs import open_instance
@@ -51,11 +51,12 @@ class House:
         self.clock[0] += seconds
         self.worker.step()
 
-    def ask(self, name: str = "a") -> str:
+    def ask(self, name: str = "a", *, priority: int = PRIORITY_PEOPLE) -> str:
         self.clock[0] += 0.001
         new = NewJob(
             kind="scan", input=name, target=name, music_id=None, parameters={}, fingerprint=name,
-            scan_key=None, origin="api", priority=100,
+            scan_key=None, origin="api" if priority == PRIORITY_PEOPLE else "schedule",
+            priority=priority,
         )  # fmt: skip
         return self.control.create_or_join(new)[0].job_id
 
@@ -224,6 +225,20 @@ def test_a_job_that_waits_for_its_twin_holds_no_place_and_comes_first(house: Any
     house.pass_by(100)
     assert house.status(second) == house.status(third) == "running"
     assert house.status(fourth) == "queued"
+
+
+def test_of_ten_jobs_two_run_at_a_time_people_first_and_oldest_first(house: Any) -> None:
+    schedules = [house.ask(name, priority=PRIORITY_SCHEDULES) for name in "abcde"]
+    people = [house.ask(name) for name in "fghij"]
+    order = [*people, *schedules]
+    for number, job_id in enumerate(order):
+        house.pass_by(1)
+        assert house.runs.launched == order[: number + 2]
+        assert house.status(job_id) == "running"
+        house.control.finish(job_id, "completed")
+        house.runs.endings[job_id].end = ScanEnd("completed")
+    house.pass_by(1)
+    assert {house.status(job_id) for job_id in order} == {"completed"}
 
 
 def test_a_waiting_job_can_be_cancelled(house: Any) -> None:

@@ -1,9 +1,53 @@
-"""A few of the kills of `python -m tests.fuzz.kills`."""
+"""Each kind of process, killed in the middle of a scan; `python -m tests.fuzz.kills` does it often,
+at random moments.
+"""
 
+import random
+from collections.abc import Iterator
 from pathlib import Path
 
-from tests.fuzz.kills import hunt
+import pytest
+
+from pipelines.domain.jobs import Job
+from tests.fuzz.kills import VICTIMS, Hunt
+from tests.stage import open_stage
+
+HOW_IT_ENDS = {
+    "worker": "failed",
+    "scan process": "failed",
+    "listening child": "completed",
+    "service": "completed",
+}
+WHY = {"failed": "worker_unavailable", "completed": None}
 
 
-def test_no_kill_loses_an_observation_or_leaves_a_job_without_an_end(tmp_path: Path) -> None:
-    assert sum(hunt(tmp_path, moments=6, seed=2).values()) == 6
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Hunt]:
+    with open_stage(tmp_path_factory.mktemp("kills"), sound_cache) as stage:
+        hunt = Hunt(stage, random.Random(2))
+        hunt.prepare()
+        yield hunt
+
+
+@pytest.fixture
+def hunt(prepared: Hunt) -> Iterator[Hunt]:
+    """Everything at work and nothing disturbed, whatever the test before has left."""
+    prepared.stage.settle()
+    yield prepared
+    prepared.stage.settle()
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_no_kill_loses_an_observation_or_leaves_a_job_without_an_end(
+    hunt: Hunt, victim: str
+) -> None:
+    stage = hunt.stage
+    stage.hold("video_page", after=8)
+    job_id = hunt.ask()
+    stage.wait(lambda: stage.job(job_id).progress.detail_checked_count >= 4)
+    assert hunt.strike(job_id, victim) == HOW_IT_ENDS[victim]
+    assert why(stage.job(job_id)) == WHY[HOW_IT_ENDS[victim]]
+
+
+def why(job: Job) -> object:
+    return job.error and job.error["type"]

@@ -10,6 +10,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance, job, op
 
 from pipelines.orchestrator_storage import KeptEventLog, KeptRunStorage
 from pipelines.runs import open_instance
+from tests.stage import PATIENCE_S
 from warehouse.home import Home, open_home
 
 
@@ -57,4 +58,4 @@ def test_who_watches_a_run_hears_of_its_events(instance: DagsterInstance) -> Non
     run = instance.create_run_for_job(short)
     instance.watch_event_logs(run.run_id, None, lambda entry, _cursor: heard.put(entry.run_id))
     instance.report_engine_event("something", run)
-    assert heard.get(timeout=10) == run.run_id
+    assert heard.get(timeout=PATIENCE_S) == run.run_id

@@ -1,0 +1,188 @@
+"""One real scan from a pasted text to its ranking: stand-in platform, worker, service and command
+in processes of their own, over HTTP. Made once; each test looks at another side of it.
+"""
+
+import io
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import av
+import httpx2
+import pytest
+from PIL import Image
+
+from api.cli.processes import sametrack
+from api.schemas.result import HotVideosAnswer, JobDocument
+from api.schemas.shape import Envelope
+from tests.stage import Stage, open_stage, wait_for
+from tests.town import SEED, SIZE
+
+JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
+HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
+PAIRS = "/api/v1/sametrack/comparisons"
+SMALL = {"candidate_limit": 20}
+DEMO_MARK = "demo data, invented on this machine"
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """A track, the service that was asked for it, and the finished job."""
+
+    stage: Stage
+    client: httpx2.Client
+    track: dict[str, Any]
+    answer: httpx2.Response
+    document: dict[str, Any]
+
+    @property
+    def result(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.document["result"]
+        return found
+
+    def command(self, *arguments: str) -> str:
+        """What a command says on its standard output."""
+        done = subprocess.run(
+            sametrack(*arguments),
+            env={**os.environ, **self.stage._environment()},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def scanned(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Scanned]:
+    with open_stage(tmp_path_factory.mktemp("scan"), sound_cache) as stage:
+        stage.start_worker()
+        stage.start_platform(seed=SEED, size=SIZE)
+        client = stage.start_api()
+        track = stage.world("/_world/tracks")["tracks"][0]
+        answer = client.post(JOBS, json={"input": track["prose"], **SMALL})
+        place = answer.headers["location"]
+
+        def look() -> dict[str, Any] | None:
+            job: dict[str, Any] = client.get(place).json()["data"]
+            return job if job["finished_at"] else None
+
+        yield Scanned(stage, client, track, answer, wait_for(look))
+
+
+@pytest.fixture(scope="module")
+def pairs(scanned: Scanned) -> list[dict[str, Any]]:
+    """Pairs that were heard to be the same recording, the surest first."""
+    return scanned.stage.rows(
+        "select comparison_id, score from marts.audio_comparisons "
+        "where verdict in ('confirmed', 'variant') and score is not null order by score desc"
+    )
+
+
+def test_a_pasted_text_is_taken_and_its_scan_completes_as_described(scanned: Scanned) -> None:
+    job = JobDocument.model_validate(scanned.document)
+    assert (scanned.answer.status_code, job.status, job.error) == (202, "completed", None)
+    assert scanned.result["music_id"] == scanned.track["music_id"]
+
+
+def test_the_ranking_holds_works_that_carry_the_recording_and_nothing_else(
+    scanned: Scanned,
+) -> None:
+    truth = scanned.stage.world(f"/_world/truth/{scanned.track['music_id']}")["works"]
+    same = {work["aweme_id"] for work in truth if work["relation"] == "same"}
+    ranked = scanned.result["aweme_list"]
+    assert len(ranked) >= 5
+    assert {video["aweme_id"] for video in ranked} <= same
+    assert [video["rank"] for video in ranked] == list(range(1, len(ranked) + 1))
+    scores = [video["hot_score"] for video in ranked if "hot_score" in video]
+    assert scores == sorted(scores, reverse=True)
+    assert {video["statistics_source"] for video in ranked} == {"public_video_detail_page"}
+
+
+def test_a_link_by_sound_has_its_evidence_and_one_by_id_needs_none(scanned: Scanned) -> None:
+    for video in scanned.result["aweme_list"]:
+        assert (video.get("evidence") is None) == (video["link_type"] == "exact_music_id")
+
+
+def test_coverage_says_of_each_source_why_it_ended(scanned: Scanned) -> None:
+    sources = scanned.result["coverage"]["sources"]
+    names = {source["surface"] for source in sources}
+    assert {"music_info", "music_list", "user_posts", "video_detail"} <= names
+    assert all(source["stop_reason"] for source in sources)
+
+
+def test_invented_data_is_marked_wherever_it_is_shown(scanned: Scanned, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    scanned.command("report", scanned.document["job_id"], "--out", str(page))
+    assert scanned.result["is_demo_data"] is True
+    assert DEMO_MARK in page.read_text(encoding="utf-8")
+
+
+def test_the_same_question_in_other_words_is_served_from_the_stored_result(
+    scanned: Scanned,
+) -> None:
+    track, job_id = scanned.track, scanned.document["job_id"]
+    for text in (track["prose"], track["share_link"], track["music_id"]):
+        again = scanned.client.post(JOBS, json={"input": text, "count": 3, **SMALL})
+        assert (again.status_code, again.json()["data"]["job_id"]) == (200, job_id)
+    asked = {"music_id": track["music_id"], "count": 3, **SMALL}
+    ranking = scanned.client.get(HOT, params=asked).json()
+    found = Envelope[HotVideosAnswer].model_validate(ranking).data
+    assert (found.returned_count, found.job_id) == (3, job_id)
+
+
+def test_the_command_prints_the_same_finished_job(scanned: Scanned) -> None:
+    said = scanned.command(
+        "scan", scanned.track["prose"], "--candidate-limit", str(SMALL["candidate_limit"]),
+        "--count", "3", "--json", "--api", str(scanned.client.base_url),
+    )  # fmt: skip
+    told = json.loads(said)
+    assert told["job_id"] == scanned.document["job_id"]
+    ranked = [video["aweme_id"] for video in scanned.result["aweme_list"]]
+    assert [video["aweme_id"] for video in told["result"]["aweme_list"]] == ranked[:3]
+
+
+def test_evidence_can_be_seen_and_heard(scanned: Scanned, pairs: list[dict[str, Any]]) -> None:
+    assert pairs
+    excerpts = 0
+    for pair in pairs[:4]:
+        data = scanned.client.get(f"{PAIRS}/{pair['comparison_id']}").json()["data"]
+        ET.fromstring(scanned.client.get(data["picture"]["svg"]).text)
+        picture = scanned.client.get(data["picture"]["png"]).content
+        Image.open(io.BytesIO(picture)).verify()
+        for kept in filter(None, data["excerpts"].values()):
+            excerpts += 1
+            sound = scanned.client.get(kept["path"])
+            assert sound.headers["content-type"] == "audio/mpeg"
+            assert seconds_of(sound.content) == pytest.approx(kept["duration_s"], abs=1.1)
+    assert excerpts >= 2
+
+
+def test_a_scan_leaves_no_sound_behind(scanned: Scanned) -> None:
+    assert scanned.document["status"] == "completed"
+    assert list(scanned.stage.home.sounds_dir.iterdir()) == []
+
+
+def test_a_stored_pair_is_measured_again_to_the_same_numbers(
+    scanned: Scanned, pairs: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    picture, heard = tmp_path / "pair.png", tmp_path / "heard"
+    said = scanned.command(
+        "audio", "explain", str(pairs[0]["comparison_id"]), "--json",
+        "--out", str(picture), "--excerpts", str(heard),
+    )  # fmt: skip
+    assert json.loads(said)["measured_again"] == {"is_equal": True, "deviations": {}}
+    Image.open(picture).verify()
+    assert (heard / "candidate.mp3").stat().st_size > 10_000
+
+
+def seconds_of(encoded: bytes) -> float:
+    with av.open(io.BytesIO(encoded), "r") as container:
+        stream = container.streams.audio[0]
+        samples = sum(int(frame.samples) for frame in container.decode(stream))
+        return samples / stream.rate

@@ -1,0 +1,154 @@
+"""Scans of one platform by one worker: what they find, and what people and platforms do to them.
+
+Each test asks for a track of its own, so that none is served from what another found.
+"""
+
+from typing import Any
+
+from dagster import DagsterRunStatus
+
+from api.schemas.result import DiscoveryAnswer
+from pipelines.domain.jobs import Job, keyword_subject
+from pipelines.domain.parameters import fingerprint, scan_parameters
+from tests.stage import PATIENCE_S, Stage
+from warehouse.control import NewJob
+from warehouse.queries import read_result_document
+
+DISCOVER = "/api/v1/vidplat/app/v3/discover_music_related_videos"
+SMALL: dict[str, Any] = {"candidate_limit": 15, "search_enabled": False}
+
+
+def track(town: Stage, number: int) -> dict[str, Any]:
+    found: dict[str, Any] = town.world("/_world/tracks")["tracks"][number]
+    return found
+
+
+def ask(town: Stage, number: int, **parameters: Any) -> str:
+    music_id = track(town, number)["music_id"]
+    return town.ask(music_id, music_id=music_id, **parameters)
+
+
+def failure(job: Job) -> dict[str, object]:
+    """The error of a job that failed."""
+    assert job.status == "failed"
+    assert job.error is not None
+    return job.error
+
+
+def kept_works(town: Stage, job_id: str) -> int:
+    found = town.rows("select count(*) as n from raw.videos where job_id = $id", id=job_id)
+    return int(found[0]["n"])
+
+
+def test_related_videos_are_verified_and_every_candidate_says_why(town: Stage) -> None:
+    client, known = town.start_api(), track(town, 1)
+    asked = {"url": known["share_link"], "author_limit": 5, "candidate_limit": 20}
+    answer = client.get(DISCOVER, params=asked, timeout=PATIENCE_S)
+    assert answer.status_code == 200, answer.text
+    data = answer.json()["data"]
+    DiscoveryAnswer.model_validate(data)
+    truth = town.world(f"/_world/truth/{known['music_id']}")["works"]
+    same = {work["aweme_id"] for work in truth if work["relation"] == "same"}
+    assert data["aweme_list"]
+    assert {video["aweme_id"] for video in data["aweme_list"]} <= same
+    assert all(video["association_type"] for video in data["aweme_list"])
+    assert data["reference_works"]
+    candidates = data["candidates"]
+    assert data["layer_counts"]["layer2_text_candidates"] == len(candidates) <= 20
+    assert all(entry["verdict"] != "pooled" for entry in candidates)
+    rejected = [entry for entry in candidates if entry["verdict"] == "rejected"]
+    assert rejected
+    assert all(entry["reason"] for entry in rejected)
+
+
+def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> None:
+    title = track(town, 2)["title"]
+    values = scan_parameters({"candidate_limit": 20})
+    subject = keyword_subject(title)
+    new = NewJob(
+        kind="keyword_search", input=title, target=subject, music_id=None,
+        parameters=values.to_document(), scan_key=None, origin="cli", priority=100,
+        fingerprint=fingerprint(subject, "sandbox", "public-graph", values),
+    )  # fmt: skip
+    job = town.ended(town.control.create_or_join(new)[0].job_id)
+    assert (job.status, job.error) == ("completed", None)
+
+    town.engine.refresh()
+    document = read_result_document(town.engine, job.job_id)
+    assert document is not None
+    assert (document["keyword"], document["music"], document["music_id"]) == (title, None, None)
+    assert (document["confirmed_count"], document["unique_account_count"]) == (0, 0)
+    related = document["search_related"]
+    assert related["high_relevance_count"] > 0
+    assert all(title in term["term"] for term in related["pagination"]["terms"])
+    assert any(video["statistics_complete"] for video in related["aweme_list"])
+    with town.instance() as instance:
+        run = instance.get_run_by_id(job.job_id)
+    assert run is not None
+    assert run.status == DagsterRunStatus.SUCCESS
+    assert run.tags["dagster/partition"] == subject
+
+
+def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(town: Stage) -> None:
+    known = track(town, 3)
+    first, second = town.ask(known["prose"], **SMALL), town.ask(known["share_link"], **SMALL)
+    assert {town.ended(job_id).status for job_id in (first, second)} == {"completed"}
+    found = town.rows(
+        "select confirmed_count from marts.job_results where job_id in ($first, $second)",
+        first=first,
+        second=second,
+    )
+    assert len(found) == 2
+    assert found[0] == found[1]
+    with town.instance() as instance:
+        (run,) = filter(None, map(instance.get_run_by_id, (first, second)))
+        records = instance.get_records_for_run(run.run_id).records
+    assert run.status == DagsterRunStatus.SUCCESS
+    assert run.tags["dagster/partition"] == f"music:{known['music_id']}"
+    assert run.remote_job_origin is not None
+    events = [record.event_log_entry.dagster_event for record in records]
+    materialized = {
+        "/".join(event.asset_key.path)
+        for event in events
+        if event is not None
+        and event.asset_key is not None
+        and event.event_type_value == "ASSET_MATERIALIZATION"
+    }
+    assert {"marts/confirmed_videos", "marts/rankings", "marts/job_results"} <= materialized
+
+
+def test_a_cancelled_scan_ends_and_keeps_what_it_saw(town: Stage) -> None:
+    town.hold("video_page", after=12)
+    job_id = ask(town, 4, candidate_limit=30)
+    town.wait(lambda: town.job(job_id).progress.detail_checked_count >= 8)
+    town.control.request_cancel(job_id)
+    job = town.ended(job_id)
+    assert (job.status, job.error) == ("cancelled", None)
+    assert kept_works(town, job_id) >= 8
+    with town.instance() as instance:
+        run = instance.get_run_by_id(job_id)
+        assert run is not None
+        assert run.status == DagsterRunStatus.CANCELED
+
+
+def test_a_platform_that_demands_verification_gives_an_honest_short_result(town: Stage) -> None:
+    town.fault(surface="video_page", kind="captcha", nth=8, times=0)
+    job_id = ask(town, 5, **SMALL)
+    assert town.ended(job_id).status == "completed"
+    told = town.rows("select stop_reason from marts.coverage where job_id = $id", id=job_id)
+    assert "upstream_verification" in {row["stop_reason"] for row in told}
+
+
+def test_a_track_that_does_not_exist_fails_the_job_by_name(town: Stage) -> None:
+    job = town.ended(town.ask("1234567890123456789", music_id="1234567890123456789"))
+    assert failure(job)["type"] == "invalid_music_input"
+
+
+def test_a_platform_that_breaks_every_connection_fails_the_job_by_name(town: Stage) -> None:
+    nobody = "7361729694329545668"
+    town.fault(surface="*", kind="reset", times=0)
+    error = failure(town.ended(town.ask(nobody, music_id=nobody)))
+    assert error["type"] == "upstream_unreachable"
+    upstream = error["upstream"]
+    assert isinstance(upstream, dict)
+    assert upstream["surface"] == "music_info"

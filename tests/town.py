@@ -1,0 +1,38 @@
+"""What tests share, so that each world is made once: sounds by all, processes by a file of tests.
+
+A plugin of the tests, named in their `conftest.py`.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.stage import Stage, open_stage
+
+SEED, SIZE = 5, 0.1
+
+
+@pytest.fixture(scope="session")
+def sound_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rendered sounds, for all processes that run tests; their names tell the worlds apart."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sounds"
+
+
+@pytest.fixture(scope="module")
+def running_town(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Stage]:
+    """The platform and a worker of two scans at a time."""
+    with open_stage(tmp_path_factory.mktemp("town"), sound_cache) as stage:
+        stage.start_platform(seed=SEED, size=SIZE)
+        stage.start_worker(WORKER_RUNS="2")
+        yield stage
+
+
+@pytest.fixture
+def town(running_town: Stage) -> Iterator[Stage]:
+    """The platform and the worker, with nothing left of what the test before did to them."""
+    running_town.settle()
+    yield running_town
+    running_town.settle()
