@@ -1,18 +1,23 @@
 """The pool of warm scan processes, when a killed process has broken it as a whole."""
 
+import os
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 from pebble.pool.base_pool import PoolStatus
 
 from pipelines.attempts import ScanEnd
+from pipelines.giving_way import NICENESS
 from pipelines.local_runs import LocalRuns
 from pipelines.settings import Settings
 from tests.stage import wait_for
 
 
 def test_a_broken_pool_ends_its_scans_and_is_made_anew(tmp_path: Path) -> None:
-    settings = Settings(_env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=1)
+    settings = Settings(
+        _env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=1, worker_gives_way=True
+    )
     with closing(LocalRuns(settings)) as runs:
         before = runs.launch_scan("nobody")
         runs._pool._context.status = PoolStatus.ERROR
@@ -20,3 +25,4 @@ def test_a_broken_pool_ends_its_scans_and_is_made_anew(tmp_path: Path) -> None:
         after = runs.launch_scan("nobody")
         wait_for(after.done)
         assert after.result() == ScanEnd("failed")
+        assert os.nice(0) + NICENESS in {child.nice() for child in psutil.Process().children()}

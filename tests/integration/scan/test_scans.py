@@ -3,8 +3,10 @@
 Each test asks for a track of its own, so that none is served from what another found.
 """
 
+import os
 from typing import Any
 
+import psutil
 from dagster import DagsterRunStatus
 
 from api.schemas.result import DiscoveryAnswer
@@ -152,3 +154,10 @@ def test_a_platform_that_breaks_every_connection_fails_the_job_by_name(town: Sta
     upstream = error["upstream"]
     assert isinstance(upstream, dict)
     assert upstream["surface"] == "music_info"
+
+
+def test_scans_that_need_not_give_way_are_as_urgent_as_any_program(town: Stage) -> None:
+    assert town.worker is not None
+    worker = psutil.Process(town.worker.process.pid)
+    town.wait(lambda: town.processes(with_word="spawn_main"))
+    assert {one.nice() for one in (worker, *worker.children(recursive=True))} == {os.nice(0)}
