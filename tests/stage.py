@@ -24,6 +24,7 @@ from warehouse.engine import Engine
 from warehouse.home import open_home
 from warehouse.lake import open_lake
 
+HOUR_S = 3600.0
 PATIENCE_S = 300.0  # a machine may be busy with other things
 
 
@@ -121,6 +122,16 @@ class Stage:
             self.control.note_success(one.host, one.surface, is_probe=True, with_data=True)
         if self.worker is not None and self.worker.exit_code() is not None:
             self.start_worker()
+        self.wait(lambda: self.worker is None or self.control.live_workers(HOUR_S))
+
+    def pronounce_worker_dead(self) -> None:
+        """Put its last word, and that of its scans, an hour back: so long nobody waits for it."""
+        running = [job.job_id for job in self.control.jobs(limit=100, status="running")]
+        with closing(
+            open_control(self.home.control_url, world="sandbox", clock=lambda: time.time() - HOUR_S)
+        ) as past:
+            for worker_id in self.control.live_workers(HOUR_S):
+                past.beat(worker_id, running)
 
     def hold(self, surface: str, *, after: int) -> None:
         """Let the platform answer so many requests of a surface, and leave the next unanswered."""
@@ -191,7 +202,7 @@ class Stage:
             "LISTENING_WORKERS": "1",
             "WORKER_GIVES_WAY": "false",  # whatever else is busy, a scan has its turn
             "HEARTBEAT_S": "0.3",
-            "WORKER_LOST_AFTER_S": "3",
+            "WORKER_LOST_AFTER_S": "600",  # on a busy machine silence proves nothing
             "PYTHONDONTWRITEBYTECODE": "",
         } | self.settings
 

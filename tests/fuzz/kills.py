@@ -120,6 +120,7 @@ class Hunt:
             below = worker.children(recursive=True)
             worker.kill()
             self.stage.wait(lambda: not any(one.is_running() for one in below))
+            self.stage.pronounce_worker_dead()
             self.stage.start_worker()
         elif victim == "service":
             (service,) = [

@@ -40,7 +40,7 @@ def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
 ) -> None:
     stage.start_platform(seed=5, size=0.1)
     start_orchestrator(stage, tmp_path)
-    stage.start_worker(RUNS="remote", WORKER_RUNS="2", WORKER_LOST_AFTER_S="60")
+    stage.start_worker(RUNS="remote", WORKER_RUNS="2")
     track = stage.world("/_world/tracks")["tracks"][0]
     job_id = stage.ask(track["prose"], candidate_limit=15)
     twin_id = stage.ask(track["share_link"], candidate_limit=15)
