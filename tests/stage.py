@@ -3,6 +3,7 @@
 For integration tests and benches.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -25,6 +26,11 @@ from warehouse.home import open_home
 from warehouse.lake import open_lake
 
 HOUR_S = 3600.0
+IN_TESTS = {
+    "LISTENING_WORKERS": "1",
+    "WORKER_GIVES_WAY": "false",  # whatever else is busy, a scan has its turn
+}
+"""Benches measure what people get; tests need less, and need it beside other programs."""
 PATIENCE_S = 300.0  # a machine may be busy with other things
 
 
@@ -192,19 +198,21 @@ class Stage:
         )
 
     def _environment(self) -> dict[str, str]:
-        return {
-            "PROFILE": "sandbox",
-            "DATA_HOME": str(self.root / "home"),
-            "SANDBOX_PORT": str(self.port),
-            "CONTROL_URL": "",
-            "LAKE_URL": "",
-            "WORKER_RUNS": "1",
-            "LISTENING_WORKERS": "1",
-            "WORKER_GIVES_WAY": "false",  # whatever else is busy, a scan has its turn
-            "HEARTBEAT_S": "0.3",
-            "WORKER_LOST_AFTER_S": "600",  # on a busy machine silence proves nothing
-            "PYTHONDONTWRITEBYTECODE": "",
-        } | self.settings
+        return (
+            {
+                "PROFILE": "sandbox",
+                "DATA_HOME": str(self.root / "home"),
+                "SANDBOX_PORT": str(self.port),
+                "CONTROL_URL": "",
+                "LAKE_URL": "",
+                "WORKER_RUNS": "1",
+                "HEARTBEAT_S": "0.3",
+                "WORKER_LOST_AFTER_S": "600",  # on a busy machine silence proves nothing
+                "PYTHONDONTWRITEBYTECODE": "",
+            }
+            | (IN_TESTS if "PYTEST_VERSION" in os.environ else {})
+            | self.settings
+        )
 
     def _is_up(self) -> bool:
         try:

@@ -3,13 +3,18 @@
 A plugin of the tests, named in their `conftest.py`.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.stage import Stage, open_stage
+if TYPE_CHECKING:  # a plugin is loaded for every test, and the stage loads the orchestrator
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.stage import Stage
 
 SEED, SIZE = 5, 0.1
 
@@ -24,6 +29,8 @@ def sound_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def running_town(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Stage]:
     """The platform and a worker of two scans at a time."""
+    from tests.stage import open_stage  # noqa: PLC0415 -- as above
+
     with open_stage(tmp_path_factory.mktemp("town"), sound_cache) as stage:
         stage.start_platform(seed=SEED, size=SIZE)
         stage.start_worker(WORKER_RUNS="2")

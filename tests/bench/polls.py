@@ -29,10 +29,8 @@ def measure_polls(space: Workspace, *, rate: int = 200, seconds: float = 15) -> 
         stage.settings = {
             "WORKER_LOST_AFTER_S": "60",
             "HEARTBEAT_S": "2",
-            "RATE_LIMIT_PER_S": "0",  # a bench is no test of that
-            "WORKER_GIVES_WAY": "true",
-            "LISTENING_WORKERS": "2",
-        }
+            "RATE_LIMIT_PER_S": "0",
+        }  # a bench is no test of that
         stage.start_platform(seed=SEED, size=SIZE, latency_ms=SLOW_MS)
         stage.start_worker(WORKER_RUNS="2")
         api = stage.start_api()
