@@ -32,7 +32,7 @@ def test_the_demo_reaches_its_goals_and_leaves_report_and_json_only(
     demo = start(*_demo(tmp_path, sound_cache), cwd=tmp_path, log=log, TMPDIR=str(tmp_path))
     assert watch.wait_until(lambda: "job " in log.read_text()), log.read_text()
     everybody = watch.family(demo.pid)
-    assert demo.wait(PATIENCE_S) == 0, log.read_text()
+    assert demo.wait(2 * PATIENCE_S) == 0, log.read_text()
     assert watch.are_gone(everybody)
     document = json.loads((tmp_path / "out" / "demo-seed11-size0.1.json").read_text())
     assert document["ground_truth"]["precision"] == 1.0
