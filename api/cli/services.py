@@ -42,11 +42,16 @@ def sandbox(
     tracks: Annotated[
         int | None, typer.Option(min=1, help="Fewer tracks than usual have more works each.")
     ] = None,
+    altered_share: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Videos whose sound is not that of their music id."),
+    ] = None,
 ) -> None:
     """Serve the stand-in platform: an invented world with real sound, on loopback."""
     from pipelines.sandbox import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
     from pipelines.sandbox import serve as serve_sandbox  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- as above
+    from pipelines.world.alterations import ALTERED_SHARE  # noqa: PLC0415 -- loads numpy
     from warehouse.home import open_home  # noqa: PLC0415 -- as above
 
     settings = Settings()
@@ -58,6 +63,7 @@ def sandbox(
         cache_dir=cache,
         latency_ms=latency_ms,
         tracks=tracks,
+        altered_share=ALTERED_SHARE if altered_share is None else altered_share,
     )
     serve_sandbox(options)
 

@@ -3,9 +3,11 @@ that is thrown away. Nothing of the user's own `.env` or data takes part.
 """
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
@@ -22,6 +24,9 @@ from api.cli.terminal import err, safe
 from api.evidence.gathering import GatheredPairs, gather_pairs
 from pipelines.domain.documents import Document
 from pipelines.domain.errors import SametrackError
+
+if TYPE_CHECKING:
+    from api.server import Doors
 
 START_TIMEOUT_S = 300.0  # a machine may be busy; a process that has ended is said at once
 TRUTH_TIMEOUT_S = 60.0
@@ -81,6 +86,25 @@ class DemoStage:
 
     def gather_pairs(self, job: Document) -> GatheredPairs:
         """What a report shows of the pairs that a completed job compared."""
+        with self._doors() as doors:
+            assert doors.evidence is not None, "the stage has chosen a profile"
+            return gather_pairs(doors.evidence, job)
+
+    def read_confirmed(self, job_id: str) -> tuple[list[Document], list[Document]]:
+        """The whole confirmed set of a completed job, whatever `count` it was asked with, and its
+        variants.
+        """
+        from warehouse.queries import read_result_document  # noqa: PLC0415 -- loads DuckDB
+
+        with self._doors() as doors:
+            assert doors.sources is not None, "the stage has chosen a profile"
+            document = read_result_document(doors.sources.engine, job_id)
+        assert document is not None, "a completed job has a result"
+        return document["ranked"], document["variants"]["aweme_list"]
+
+    @contextmanager
+    def _doors(self) -> Iterator["Doors"]:
+        """The stores of the stage, opened for reading what the scan left."""
         from api.server import open_doors  # noqa: PLC0415 -- loads DuckDB and Delta
         from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
@@ -90,8 +114,7 @@ class DemoStage:
             if name.lower() in ApiSettings.model_fields
         }
         with open_doors(ApiSettings(_env_file=None, **given)) as doors:
-            assert doors.evidence is not None, "the stage has chosen a profile"
-            return gather_pairs(doors.evidence, job)
+            yield doors
 
     def look(self) -> None:
         """See that everybody is still there.

@@ -3,6 +3,7 @@
 Every text of a result passes `safe`. The same words are in the HTML report.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -160,38 +161,43 @@ def print_ledger(console: Console, coverage: Mapping[str, Any]) -> None:
 
 
 def print_judgement(console: Console, judgement: Judgement) -> None:
-    """The comparison with the truth of the stand-in world."""
-    console.print("[bold]Compared with the ground truth of the stand-in world[/]")
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column(justify="right")
-    table.add_column(style="dim")
-    for row in _judgement_rows(judgement):
-        table.add_row(*row)
+    """The comparison with the ground truth of the stand-in world, by link type."""
+    console.print("[bold]Compared with the ground truth of the stand-in world, by link type[/]")
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("link type")
+    for heading in ("confirmed", "carry it", "precision", "recall of reachable", "recall of all"):
+        table.add_column(heading, justify="right")
+    for link in judgement.links:
+        table.add_row(
+            f"{safe(wording.link_words(link.link_type).en)} [dim]{safe(link.link_type)}[/]",
+            str(link.confirmed_count), str(link.right_count), _share(link.precision),
+            _part(link.right_reachable_count, link.reachable_count, link.recall_reachable),
+            _part(link.right_count, link.carrying_count, link.recall),
+        )  # fmt: skip
     console.print(table)
+    for line in _judgement_lines(judgement):
+        console.print(f"  • {line}", soft_wrap=True)
+    console.print(f"  [dim]{wording.RECALL_OF.en}[/]", soft_wrap=True)
 
 
-def _judgement_rows(judgement: Judgement) -> list[tuple[str, str, str]]:
-    found = judgement.true_count - len(judgement.missed)
-    near = judgement.reachable_count - sum(work.is_reachable for work in judgement.missed)
+def _judgement_lines(judgement: Judgement) -> list[str]:
+    others = judgement.other_ids
+    found = _part(others.found_count, others.carrying_count, others.share)
+    near = _part(others.found_reachable_count, others.reachable_count, others.share_reachable)
+    wrong = Counter((video.link_type, video.sound) for video in judgement.wrong)
+    variants = f"{judgement.variants_heard} of {judgement.variant_count} heard"
     return [
-        ("precision", _share(judgement.precision), f"{len(judgement.wrong)} wrongly confirmed"),
-        (
-            "recall, public works at normal speed that a guest can reach",
-            _share(judgement.recall_reachable),
-            f"{near} of {judgement.reachable_count}",
-        ),
-        (
-            "recall, all public works at normal speed",
-            _share(judgement.recall),
-            f"{found} of {judgement.true_count}",
-        ),
-        (
-            "variants (another speed or pitch)",
-            f"{judgement.variants_heard} of {judgement.variant_count}",
-            f"{judgement.variants_confirmed} wrongly confirmed",
+        f"other music ids, by either way of listening: {near} of what is reachable, {found} of all",
+        f"variants: {variants}, {judgement.variants_confirmed} wrongly confirmed",
+        *(
+            f"wrongly confirmed as {safe(link_type)}: {count} {safe(sound.replace('_', ' '))}"
+            for (link_type, sound), count in sorted(wrong.items())
         ),
     ]
+
+
+def _part(part: int, whole: int, share: float | None) -> str:
+    return f"{part} of {whole} ({_share(share)})"
 
 
 def _cells(video: Document, *, is_wide: bool) -> list[str]:

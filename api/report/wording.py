@@ -85,6 +85,13 @@ LINKS: Mapping[str, Words] = {
     "verified_music_id_graph": Words("music id heard", "音乐 ID 已核验"),
 }
 
+RECALL_OF = Words(
+    "Recall is of public videos whose own sound carries the recording at its own speed: under the "
+    "track's own music id for the same music id, under any other for the two ways of listening, "
+    "which share these videos. Reachable: a surface that a guest can read leads to it.",
+    "召回率的分母: 作品自身声音以原速包含该录音的公开作品。同一音乐 ID 只计该音乐 ID 下的作品; "
+    "两种音频关联共用其他音乐 ID 下的作品。可达: 访客可读的页面能够找到。",
+)
 BY_NAME = Words(
     "Searched by name: related by public words, nothing is confirmed.",
     "按名称搜索: 仅按公开文字关联, 不做同款核验。",

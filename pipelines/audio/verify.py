@@ -25,6 +25,7 @@ from pipelines.domain.evidence import Limits, PairEvidence, Verdict
 __all__ = [
     "GroupPair",
     "GroupVerdict",
+    "agreeing_references",
     "cleanliness",
     "compare_pair",
     "verify_group",
@@ -56,6 +57,25 @@ def compare_pair(
         if variant is not None:
             evidence = max(evidence, variant, key=_credibility)
     return observed(evidence, limits)
+
+
+def agreeing_references(sounds: Sequence[Sound], *, limits: Limits) -> tuple[int, ...]:
+    """Positions of the references that may speak for a track, the cleanest first.
+
+    Videos under one music id may play something else. The largest set around one sound that
+    confirms the others is kept; where no two agree, nothing says which one is right, and all are.
+    """
+    order = _cleanest_first(sounds)
+    agreed = {place: {place} for place in order}
+    for number, first in enumerate(order):
+        for second in order[number + 1 :]:
+            evidence = compare_pair(sounds[first], sounds[second], limits=limits, search=False)
+            if evidence.verdict == "confirmed":
+                agreed[first].add(second)
+                agreed[second].add(first)
+    largest = max(agreed.values(), key=len, default=set())
+    kept = largest if len(largest) > 1 else set(order)
+    return tuple(place for place in order if place in kept)
 
 
 def verify_group(

@@ -16,6 +16,7 @@ from pipelines.domain.titles import mentions
 REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
 REFERENCES = 3
 REFERENCE_TRIALS = 5  # heard, so that the cleanest three can be chosen
+MOST_BATCHES = 3  # of works heard in place of silent ones, so that no music id costs a whole scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,16 @@ def works_to_hear(
     """
     audible = [work for work in works if work.aweme_id not in silent]
     return tuple(sorted(audible, key=_hearing_rank)[:limit])
+
+
+def batches_to_hear(
+    works: Iterable[Video], *, silent: Collection[str], size: int
+) -> tuple[tuple[Video, ...], ...]:
+    """The works that stand for a music id, and those that replace them batch by batch where their
+    sound cannot be compared. In the order of `works_to_hear`.
+    """
+    ordered = works_to_hear(works, silent=silent, limit=size * MOST_BATCHES)
+    return tuple(ordered[begin : begin + size] for begin in range(0, len(ordered), size))
 
 
 def _hearing_rank(work: Video) -> tuple[bool, int, str]:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from pipelines.sandbox.server import SandboxOptions, serve
+from pipelines.world.alterations import ALTERED_SHARE
 
 
 def _options() -> SandboxOptions:
@@ -15,10 +16,12 @@ def _options() -> SandboxOptions:
     reader.add_argument("--cache", type=Path, default=Path("warehouse/data/sandbox/cache"))
     reader.add_argument("--latency-ms", type=float, default=0.0)
     reader.add_argument("--renderers", type=int, default=2)
+    reader.add_argument("--altered-share", type=float, default=ALTERED_SHARE)
     given = reader.parse_args()
     return SandboxOptions(
         seed=given.seed, size=given.size, port=given.port, cache_dir=given.cache,
         latency_ms=given.latency_ms, tracks=given.tracks, renderers=given.renderers,
+        altered_share=given.altered_share,
     )  # fmt: skip
 
 

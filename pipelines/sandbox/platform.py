@@ -4,9 +4,10 @@ One object that every surface is given. What a surface answers is not decided he
 """
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import cached_property
+from functools import cached_property, partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from pipelines.sandbox.directory import Directory
 from pipelines.sandbox.faults import FaultBook
 from pipelines.world.chart import Chart
 from pipelines.world.encoding import Codec
-from pipelines.world.rendering import make_file, open_shelf, warm_up
+from pipelines.world.rendering import make_file, make_video_file, open_shelf, warm_up
 from pipelines.world.shelf import Shelf
 from pipelines.world.sounds import Sound
+from pipelines.world.works import Work
 from pipelines.world.world import World
 
 
@@ -82,25 +84,34 @@ class Platform:
     async def sound_file(self, sound: Sound, *, codec: Codec) -> Path:
         """The file of a sound; asked for by many at once, it is rendered once."""
         path = self.shelf.path(sound, codec=codec)
-        if path.exists():
-            return path
+        if not path.exists():
+            await self._made(path, partial(make_file, sound.index, codec))
+        return path
+
+    async def video_file(self, work: Work) -> Path:
+        """The file of a video that has a sound of its own; rendered once as above."""
+        path = self.shelf.video_path(work)
+        if not path.exists():
+            await self._made(path, partial(make_video_file, work.index))
+        return path
+
+    async def _made(self, path: Path, make: Callable[[], bool]) -> None:
         task = self._rendering.get(path)
         if task is None:
-            task = asyncio.create_task(self._render(sound, codec))
+            task = asyncio.create_task(self._render(make))
             self._rendering[path] = task
             task.add_done_callback(lambda _: self._rendering.pop(path, None))
         await asyncio.shield(task)
-        return path
 
-    async def _render(self, sound: Sound, codec: Codec) -> None:
+    async def _render(self, make: Callable[[], bool]) -> None:
         loop = asyncio.get_running_loop()
         pool = self._pool
         try:
-            await loop.run_in_executor(pool, make_file, sound.index, codec)
+            await loop.run_in_executor(pool, make)
         except BrokenProcessPool:  # a rendering process was killed; a pool never recovers
             if self._pool is pool:
                 self._pool = self._new_pool()
-            await loop.run_in_executor(self._pool, make_file, sound.index, codec)
+            await loop.run_in_executor(self._pool, make)
 
     def _new_pool(self) -> ProcessPoolExecutor:
         world = self.world
@@ -108,7 +119,13 @@ class Platform:
             self._renderers,
             mp_context=get_context("spawn"),
             initializer=open_shelf,
-            initargs=(world.seed, world.size, world.track_count, self._cache_dir),
+            initargs=(
+                world.seed,
+                world.size,
+                world.track_count,
+                world.altered_share,
+                self._cache_dir,
+            ),
         )
 
     def close(self) -> None:

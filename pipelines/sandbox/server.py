@@ -37,6 +37,7 @@ from pipelines.sandbox.surfaces import (
     users,
     web_pages,
 )
+from pipelines.world.alterations import ALTERED_SHARE
 from pipelines.world.hardness import hardness
 from pipelines.world.world import World
 
@@ -62,6 +63,8 @@ class SandboxOptions:
         latency_ms: How long every answer takes at least.
         tracks: Number of tracks, None for the world's own choice.
         renderers: Processes that render sound.
+        altered_share: Part of the videos with a track whose own sound differs from that of the
+            music id that they name.
     """
 
     seed: int = 1
@@ -71,6 +74,7 @@ class SandboxOptions:
     latency_ms: float = 0.0
     tracks: int | None = None
     renderers: int = 2
+    altered_share: float = ALTERED_SHARE
 
 
 def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
@@ -83,7 +87,9 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
     Raises:
         WorldTooEasyError: The world would prove nothing.
     """
-    world = World(options.seed, options.size, tracks=options.tracks)
+    world = World(
+        options.seed, options.size, tracks=options.tracks, altered_share=options.altered_share
+    )
     hardness(world)
     platform = Platform(
         world, cache_dir=options.cache_dir, renderers=options.renderers,

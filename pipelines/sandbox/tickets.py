@@ -9,6 +9,7 @@ from pipelines.sandbox.addresses import MEDIA
 from pipelines.sandbox.platform import Platform
 from pipelines.world.encoding import Codec
 from pipelines.world.sounds import Sound
+from pipelines.world.works import Alteration, Work
 
 LIFETIME_S = 3 * 3600
 SILENT_FILE = "images_no_sound_volume_audio_file.mp3"
@@ -16,14 +17,24 @@ _FOLDER: dict[Codec, str] = {"aac": "video", "mp3": "sound"}
 _ENDING: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
 
 
-def media_path(sound: Sound, *, codec: Codec) -> str:
+def media_path(name: str, *, codec: Codec) -> str:
     """Path of a file on the media host."""
-    return f"/obj/{_FOLDER[codec]}/{sound.music_id}.{_ENDING[codec]}"
+    return f"/obj/{_FOLDER[codec]}/{name}.{_ENDING[codec]}"
 
 
 def media_address(platform: Platform, sound: Sound, *, codec: Codec) -> str:
-    """Address of a file that serves for `LIFETIME_S` from now on."""
-    path = media_path(sound, codec=codec)
+    """Address of the file of a music id, which serves for `LIFETIME_S` from now on."""
+    return _address(platform, media_path(sound.music_id, codec=codec))
+
+
+def video_address(platform: Platform, work: Work) -> str:
+    """Address of the file of a video: that of its music id, unless it has a sound of its own."""
+    sound = platform.world.sounds.row(work.sound)
+    name = sound.music_id if work.alteration is Alteration.NONE else work.aweme_id
+    return _address(platform, media_path(name, codec="aac"))
+
+
+def _address(platform: Platform, path: str) -> str:
     expires = platform.now + LIFETIME_S
     query = f"x-expires={expires}&x-signature={_mark(path, expires)}"
     return platform.addresses.on(MEDIA, f"{path}?{query}")

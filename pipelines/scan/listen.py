@@ -19,13 +19,14 @@ from pipelines.audio.sounds import (
     pack_features,
     unpack_features,
 )
-from pipelines.audio.verify import GroupVerdict, cleanliness, verify_group
+from pipelines.audio.verify import GroupVerdict, agreeing_references, verify_group
 from pipelines.domain.errors import UpstreamError
 from pipelines.domain.evidence import ALGORITHM, Comparison, Limits, PairEvidence
 from pipelines.domain.expansion import (
     REFERENCE_TRIALS,
     REFERENCES,
     REPRESENTATIVES,
+    batches_to_hear,
     works_to_hear,
 )
 from pipelines.domain.records import Video
@@ -127,26 +128,47 @@ def representatives(session: ScanSession, works: Sequence[Video]) -> tuple[Video
 
 
 async def choose_references(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
-    """Up to three comparable works of the track, the cleanest sound first."""
-    trials = works_to_hear(works, silent=session.findings.silent_works(), limit=REFERENCE_TRIALS)
-    await recall_sounds(session, trials)
-    ranked = [
-        (-cleanliness(entry.sound), place, entry)
-        for place, entry in enumerate(await hear(session, trials))
-        if isinstance(entry.sound, Sound)
-    ]
-    return [entry for _, _, entry in sorted(ranked)[:REFERENCES]]
+    """Up to three comparable works of the track that agree with each other, the cleanest first.
+
+    The next works replace those that are muted or play something else than the others.
+    """
+    batches = batches_to_hear(works, silent=session.findings.silent_works(), size=REFERENCE_TRIALS)
+    await recall_sounds(session, [work for batch in batches for work in batch])
+    entries: list[HeardWork] = []
+    chosen: list[HeardWork] = []
+    for batch in batches:
+        heard = await hear(session, batch)
+        entries.extend(entry for entry in heard if isinstance(entry.sound, Sound))
+        sounds = [entry.sound for entry in entries if isinstance(entry.sound, Sound)]
+        with session.stopwatch.waiting("listening"):
+            kept = await asyncio.to_thread(agreeing_references, sounds, limits=Limits())
+        chosen = [entries[place] for place in kept[:REFERENCES]]
+        if len(chosen) == REFERENCES or not _could_be_read(heard):
+            break
+    return chosen
+
+
+def _could_be_read(heard: Sequence[HeardWork]) -> bool:
+    """False when no file arrived at all: then others of the same host are not asked for."""
+    return any(entry.sound.sha256 is not None for entry in heard)
 
 
 async def verify_music(
     session: ScanSession, works: Sequence[Video], references: Sequence[HeardWork]
 ) -> tuple[GroupVerdict, list[HeardWork]]:
-    """Hear the representatives of one music id and compare them with the references.
+    """Hear the representatives of one music id and compare them with the references. Where none
+    of them can be compared, the next ones take their place.
 
     Returns:
         The verdict with all compared pairs, and the representatives in the pairs' order.
     """
-    heard = await hear(session, representatives(session, works))
+    heard: list[HeardWork] = []
+    for batch in batches_to_hear(
+        works, silent=session.findings.silent_works(), size=REPRESENTATIVES
+    ):
+        heard = await hear(session, batch)
+        if not _could_be_read(heard) or any(isinstance(entry.sound, Sound) for entry in heard):
+            break
     with session.stopwatch.waiting("listening"):
         verdict = await asyncio.to_thread(
             verify_group,

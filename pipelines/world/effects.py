@@ -75,6 +75,17 @@ def coloured(x: Samples, rng: Generator) -> Samples:
     return loud(x + tilt * smooth, peak=float(rng.uniform(0.4, 0.95)))
 
 
+def on_stage(x: Samples, rng: Generator) -> Samples:
+    """As somebody in the audience records it: the hall answers, and the crowd is heard."""
+    size = int(rng.uniform(0.5, 0.9) * RATE)
+    fading = np.exp(-6.0 * np.arange(size) / size) * rng.standard_normal(size)
+    padded = scipy.fft.next_fast_len(x.size + size, real=True)
+    hall = scipy.fft.irfft(scipy.fft.rfft(x, padded) * scipy.fft.rfft(fading, padded), padded)
+    crowd = _lowpassed(_highpassed(rng.standard_normal(x.size).astype(np.float32), 400.0), 3000.0)
+    answer = 0.5 * loud(np.asarray(hall[: x.size], dtype=np.float32))
+    return loud(loud(x) + answer + np.float32(rng.uniform(0.03, 0.08)) * crowd)
+
+
 def _lowpassed(x: Samples, hz: float) -> Samples:
     """Butterworth magnitude of order 2, without delay; scipy.signal takes a second to import."""
     return _shaped(x, lambda at: _butterworth(at, hz))

@@ -224,6 +224,8 @@ def _added_works(
         is_photo=is_silent | (rng.random(every) < 0.1), is_silent=is_silent,  # noqa: PLR2004  # as before
         named_score=np.where(rng.random(every) < 0.76, posts.topic, -1),  # noqa: PLR2004  # as before
         is_tagged=rng.random(every) < 0.45,  # noqa: PLR2004  # as before
+        alteration=np.zeros(every, dtype=np.int64),
+        replacement=np.full(every, -1, dtype=np.int64),
     )  # fmt: skip
     return _sliced(table, count)
 

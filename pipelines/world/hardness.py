@@ -15,7 +15,7 @@ from pipelines.world.recordings import play_base, play_cover
 from pipelines.world.sounds import LAST_CARRYING, LAST_COVER, LAST_VARIANT, Flags, Sound, SoundKind
 from pipelines.world.streams import Ints, stream
 from pipelines.world.truth import Truth
-from pipelines.world.works import State
+from pipelines.world.works import Alteration, State, WorkTable
 from pipelines.world.world import World
 
 ENOUGH_WORKS = 150
@@ -43,6 +43,8 @@ class Hardness:
         same_title_ratio: Works with another song of the same title, against the same.
         wrong_hint_share: Of all works that name a track: it is not what is heard.
         hidden_share: Of all works: deleted, private or under review.
+        misnamed_share: That do not carry it, though their music id says so: muted, replaced,
+            played live, or with the silent placeholder.
         nearest_cover: Chroma correlation of the nearest cover in the sample, 1 for equal.
         typical_cover: The median over the sample.
         nearest_stranger: The same between different tracks, the nearest pair.
@@ -60,6 +62,7 @@ class Hardness:
     same_title_ratio: float
     wrong_hint_share: float
     hidden_share: float
+    misnamed_share: float
     nearest_cover: float
     typical_cover: float
     nearest_stranger: float
@@ -135,10 +138,16 @@ def measure_hardness(world: World) -> Hardness:
         same_title_ratio=float(namesake.sum()) / count,
         wrong_hint_share=_wrong_hints(world, kind, score),
         hidden_share=float((~public).mean()),
+        misnamed_share=float((normal & _misnamed(works)).sum()) / count,
         nearest_cover=max(covers, default=0.0),
         typical_cover=float(np.median(covers)) if covers else 0.0,
         nearest_stranger=max(strangers, default=0.0),
     )
+
+
+def _misnamed(works: WorkTable) -> Flags:
+    altered = (works.alteration != Alteration.NONE) & (works.alteration != Alteration.VOICED_OVER)
+    return np.asarray(altered | works.is_silent, dtype=np.bool_)
 
 
 def _ratio(among: Flags, is_such: Flags, count: int) -> float:
@@ -157,9 +166,10 @@ def _reach(world: World) -> tuple[float, float]:
     wanted = found = detours = 0
     for sound in _sampled(world):
         truth = Truth(world, sound.music_id)
+        reached = truth.reachable_rows()
         wanted += len(truth.wanted_rows())
-        found += len(truth.rounds)
-        detours += sum(number > 1 for number in truth.rounds.values())
+        found += len(reached)
+        detours += sum(number > 1 for number in reached.values())
     return detours / max(1, wanted), 1 - found / max(1, wanted)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipelines.world.alterations import with_alterations
 from pipelines.world.background import plan_background
 from pipelines.world.posting import Drafts, draft_works, finish_works
 from pipelines.world.sounds import SoundTable
@@ -41,8 +42,16 @@ class Population:
     accounts: int
 
 
-def populate(seed: int, *, accounts: int, tracks: int) -> Population:
-    """Invent everybody and everything of a world of this many accounts and tracks."""
+def populate(seed: int, *, accounts: int, tracks: int, altered_share: float) -> Population:
+    """Invent everybody and everything of a world of this many accounts and tracks.
+
+    Args:
+        seed: Seed of the world.
+        accounts: How many accounts there are.
+        tracks: How many tracks there are.
+        altered_share: Part of the videos with a track whose own sound differs, see
+            `alterations.py`.
+    """
     now = _now(seed)
     quotas = _quotas(seed, accounts)
     total = int(quotas.sum())
@@ -57,9 +66,14 @@ def populate(seed: int, *, accounts: int, tracks: int) -> Population:
     everything = [*plans, *background]
     drafts = draft_works(seed, everything, quotas=quotas, tracks=tracks, now=now)
     sounds = _sound_table(seed, everything, drafts, now=now)
+    library = [plan.score for plan in background if plan.score >= 0]
+    works = with_alterations(
+        seed, finish_works(seed, drafts), sounds, library=np.asarray(library, dtype=np.int64),
+        tracks=tracks, share=altered_share,
+    )  # fmt: skip
     first = np.cumsum([0, *(len(plan.sounds) for plan in plans[:-1])])
     return Population(
-        now=now, sounds=sounds, works=finish_works(seed, drafts),
+        now=now, sounds=sounds, works=works,
         title_score=np.asarray(title_score, dtype=np.int64),
         own_sounds=first.astype(np.int64)[:tracks], accounts=accounts,
     )  # fmt: skip

@@ -184,6 +184,8 @@ def finish_works(seed: int, drafts: Drafts) -> WorkTable:
         "is_photo": drafts.is_silent | (rng.random(count) < _PHOTO),
         "is_silent": drafts.is_silent, "named_score": drafts.named_score,
         "is_tagged": rng.random(count) < _TAGGED,
+        "alteration": np.zeros(count, dtype=np.int64),
+        "replacement": np.full(count, -1, dtype=np.int64),
     }  # fmt: skip
     order = np.argsort(drafts.create_time, kind="stable")
     columns = {name: values[order] for name, values in columns.items()}

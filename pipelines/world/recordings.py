@@ -1,6 +1,7 @@
 """From a sound of the world to samples: compose, arrange, play, change.
 
-What belongs here: what each kind of sound is made of. Caching and files are in `shelf.py`.
+What belongs here: what each kind of sound is made of, and what is heard in a video that has a
+sound of its own. Caching and files are in `shelf.py`.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from pipelines.world.sounds import Sound, SoundKind
 from pipelines.world.streams import chance, stream
 from pipelines.world.tracks import BASE_S
 from pipelines.world.voice import speech
+from pipelines.world.works import Alteration, Work
 
 _BY_PHONE = 0.3
 """Part of the voice-overs that were recorded with cheap equipment as a whole."""
@@ -56,6 +58,40 @@ def render(seed: int, sound: Sound, base_of: BaseOf) -> Samples:
         return play_cover(seed, sound)
     piece = _piece(base_of(sound.score), sound.start_s, sound.carried_s * sound.speed)
     return _changed(seed, sound, piece)
+
+
+def render_video(seed: int, work: Work, sound: Sound, base_of: BaseOf) -> Samples:
+    """Samples of what is heard in a video, shape (samples,), mono, at `RATE`.
+
+    Args:
+        seed: Seed of the world.
+        work: The video.
+        sound: The sound of its music id.
+        base_of: Gives recordings.
+    """
+    if work.alteration is Alteration.MUTED:
+        return np.zeros(int(sound.duration_s * RATE), dtype=np.float32)
+    if work.alteration is Alteration.REPLACED:
+        return _piece(base_of(work.replacement), 0.0, sound.duration_s)
+    if work.alteration is Alteration.LIVE:
+        return play_live(seed, work, sound)
+    heard = render(seed, sound, base_of)
+    if work.alteration is Alteration.VOICED_OVER:
+        rng = stream(seed, "voiced over", work.index)
+        voice = speech(rng, length_s=heard.size / RATE + 0.1)
+        return effects.mixed(heard, voice, voice_db=float(rng.uniform(-6.0, 0.0)))
+    return heard
+
+
+def play_live(seed: int, work: Work, sound: Sound) -> Samples:
+    """The composition on a stage: other instruments, another tempo, a hall and its crowd."""
+    rng = stream(seed, "live", work.index)
+    written, original = composition(seed, sound.score)
+    speed = 1.0 + float(rng.choice((-1, 1))) * float(rng.uniform(0.03, 0.07))
+    player = Player(
+        written, arrange(rng, written, unlike=original), rng=rng, length_s=BASE_S, speed=speed
+    )
+    return effects.on_stage(_piece(player.render(), sound.start_s, sound.duration_s), rng)
 
 
 def _piece(x: Samples, start_s: float, length_s: float) -> Samples:

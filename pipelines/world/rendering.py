@@ -20,19 +20,26 @@ from pipelines.world.world import World
 _opened: dict[str, Shelf] = {}
 
 
-def open_shelf(seed: int, size: float, tracks: int, folder: Path) -> None:
+def open_shelf(seed: int, size: float, tracks: int, altered_share: float, folder: Path) -> None:
     """Called once in each process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; Ctrl-C reaches the group
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # Rows of sounds never change, so the last moment holds those of all moments.
+    # Rows of sounds and videos never change, so the last moment holds those of all moments.
     last = HORIZON_DAYS * DAY_S
-    _opened["shelf"] = Shelf(World(seed, size, tracks=tracks, passed_s=last), folder)
+    world = World(seed, size, tracks=tracks, passed_s=last, altered_share=altered_share)
+    _opened["shelf"] = Shelf(world, folder)
 
 
 def make_file(index: int, codec: Codec) -> bool:
     """Make the file of a sound, by its row; True when it is there."""
     shelf = _opened["shelf"]
     return shelf.file(shelf.world.sounds.row(index), codec=codec).exists()
+
+
+def make_video_file(index: int) -> bool:
+    """Make the file of a video that has a sound of its own, by its row; True when it is there."""
+    shelf = _opened["shelf"]
+    return shelf.video_file(shelf.world.works.row(index)).exists()
 
 
 def warm_up() -> int:
@@ -66,7 +73,9 @@ def prerender(shelf: Shelf, music_ids: Iterable[str], *, processes: int = 1) -> 
     world = shelf.world
     with ProcessPoolExecutor(
         processes, mp_context=get_context("spawn"), initializer=open_shelf,
-        initargs=(world.seed, world.size, world.track_count, shelf.folder.parent),
+        initargs=(
+            world.seed, world.size, world.track_count, world.altered_share, shelf.folder.parent
+        ),
     ) as pool:  # fmt: skip
         list(pool.map(make_file, *zip(*missing, strict=True), chunksize=4))
     return len(wanted)

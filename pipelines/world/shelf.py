@@ -13,8 +13,9 @@ import numpy as np
 
 from pipelines.world.encoding import Codec, encode
 from pipelines.world.instruments import RATE, Samples
-from pipelines.world.recordings import play_base, render
+from pipelines.world.recordings import play_base, render, render_video
 from pipelines.world.sounds import Sound, SoundKind
+from pipelines.world.works import Alteration, Work
 from pipelines.world.world import World
 
 SOUND_VERSION = 9
@@ -48,6 +49,21 @@ class Shelf:
         if not path.exists():
             data = encode(self.samples(sound), codec=codec, stereo=sound.stereo)
             _write(path, data)
+        return path
+
+    def video_path(self, work: Work) -> Path:
+        """Where the file of a video that has a sound of its own is or will be."""
+        return self.folder / f"{work.aweme_id}-{work.alteration.name.lower()}.{_SUFFIX['aac']}"
+
+    def video_file(self, work: Work) -> Path:
+        """The file that a video or a photo post plays, rendered if it is not there yet."""
+        sound = self.world.sounds.row(work.sound)
+        if work.alteration is Alteration.NONE:
+            return self.file(sound, codec="mp3" if work.is_photo else "aac")
+        path = self.video_path(work)
+        if not path.exists():
+            samples = render_video(self.world.seed, work, sound, self.base)
+            _write(path, encode(samples, codec="aac", stereo=sound.stereo))
         return path
 
     def placeholder(self) -> Path:

@@ -19,6 +19,16 @@ class State(IntEnum):
     REVIEWING = 3
 
 
+class Alteration(IntEnum):
+    """What is heard in a video instead of the sound of the music id that it names."""
+
+    NONE = 0
+    MUTED = 1
+    REPLACED = 2
+    LIVE = 3
+    VOICED_OVER = 4
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """One video or photo post.
@@ -40,6 +50,8 @@ class Work:
         is_silent: Its sound is the platform's silent placeholder.
         named_score: Composition whose title the caption names, -1 for none.
         is_tagged: The title is named as a hashtag.
+        alteration: How its own sound differs from that of its music id.
+        replacement: Composition that is heard where its sound was replaced, else -1.
     """
 
     index: int
@@ -58,6 +70,8 @@ class Work:
     is_silent: bool
     named_score: int
     is_tagged: bool
+    alteration: Alteration
+    replacement: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +93,8 @@ class WorkTable:
     is_silent: Flags
     named_score: Ints
     is_tagged: Flags
+    alteration: Ints
+    replacement: Ints
 
     def __len__(self) -> int:
         return int(self.aweme_id.size)
@@ -102,4 +118,6 @@ class WorkTable:
             is_silent=bool(self.is_silent[index]),
             named_score=int(self.named_score[index]),
             is_tagged=bool(self.is_tagged[index]),
+            alteration=Alteration(int(self.alteration[index])),
+            replacement=int(self.replacement[index]),
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from pipelines.world import texts, words
+from pipelines.world.alterations import ALTERED_SHARE
 from pipelines.world.growth import DAY_S, grow
 from pipelines.world.population import Population, populate
 from pipelines.world.sounds import Sound, SoundKind
@@ -53,13 +54,22 @@ class World:
         tracks: How many tracks; by default 24 up to size 1, and in proportion above. With fewer,
             each has more works: such a crowded world is for load.
         passed_s: Seconds that have passed since its first moment; see `growth.py`.
+        altered_share: Part of the videos with a track whose own sound differs from that of the
+            music id that they name; see `alterations.py`. Nothing else depends on it.
 
     Raises:
-        ValueError: The seed is negative or the size too small to hold the tracks.
+        ValueError: The seed is negative, the size too small to hold the tracks, or the share
+            none of 0 to 1.
     """
 
     def __init__(
-        self, seed: int, size: float = 1.0, *, tracks: int | None = None, passed_s: int = 0
+        self,
+        seed: int,
+        size: float = 1.0,
+        *,
+        tracks: int | None = None,
+        passed_s: int = 0,
+        altered_share: float = ALTERED_SHARE,
     ) -> None:
         if seed < 0:
             raise ValueError(f"a seed is at least 0, not {seed}")
@@ -68,18 +78,24 @@ class World:
         accounts = max(12, round(ACCOUNTS_AT_ONE * size))
         if size <= 0 or count < 1 or count > accounts:
             raise ValueError(f"{count} tracks do not fit into a world of size {size}")
+        if not 0 <= altered_share <= 1:
+            raise ValueError(f"a share of altered videos is 0 to 1, not {altered_share}")
         self.seed = seed
         self.size = size
         self.is_crowded = count < usual
         self.passed_s = passed_s
-        first = populate(seed, accounts=accounts, tracks=count)
+        self.altered_share = altered_share
+        first = populate(seed, accounts=accounts, tracks=count, altered_share=altered_share)
         self.population: Population = grow(seed, first, passed_s=passed_s)
         self.sounds = self.population.sounds
         self.works = self.population.works
 
     def at(self, passed_s: int) -> "World":
         """The same world at another moment."""
-        return World(self.seed, self.size, tracks=self.track_count, passed_s=passed_s)
+        return World(
+            self.seed, self.size, tracks=self.track_count, passed_s=passed_s,
+            altered_share=self.altered_share,
+        )  # fmt: skip
 
     @property
     def now(self) -> int:

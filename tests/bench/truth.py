@@ -1,7 +1,8 @@
-"""Ten drawn worlds: what a scan confirms, against what the world knows.
+"""Ten drawn worlds: what a scan confirms, by link type, against what the world knows.
 
-`python -m tests.bench.truth [--seeds 1,2,3] [--size 1.0] [--candidates 600]`. Prints the seeds, so
-that a run can be repeated, and every wrong or missed work with what was heard of it.
+`python -m tests.bench.truth [--seeds 1,2,3] [--size 1.0] [--candidates N]`. Prints the seeds, so
+that a run can be repeated, and every wrong or missed video with what was heard of it. A scan has
+the default parameters unless `--candidates` is given, and knows nothing of the world's truth.
 
 Recall is of a pool that is large enough: a post under another music id that does not name the song
 is one of everything its author shows, so whether a full pool holds it is a matter of luck.
@@ -11,49 +12,62 @@ import argparse
 import random
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from api.report.truth import LINK_TYPES, Judgement, judge, to_true_videos
+from api.report.wording import RECALL_OF
 from tests.stage import Stage, open_stage
 from warehouse.queries import read_candidates, read_result_document
 
+PATIENCE_S = 1800.0  # a machine may be busy with other things
 console = Console(width=160)
 
 
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One judged scan. `speed_error` is the largest of a variant's speed."""
+
+    seed: int
+    title: str
+    pool: int
+    judgement: Judgement
+    speed_error: float
+    seconds: float
+
+
 def main() -> None:
+    """Scan one track of each world and print what is right, world by world and all together."""
     options = _options()
     seeds = [int(part) for part in options.seeds.split(",")] if options.seeds else _draw()
-    console.print(f"seeds {','.join(map(str, seeds))}  size {options.size}")
-    table = Table(title="scan against truth")
-    for name in (
-        "seed",
-        "track",
-        "pool",
-        "confirmed",
-        "precision",
-        "recall",
-        "reachable",
-        "variants",
-        "s",
-    ):
-        table.add_column(name, justify="right")
+    parameters = {"candidate_limit": options.candidates} if options.candidates else {}
+    console.print(
+        f"seeds {','.join(map(str, seeds))}  size {options.size}  "
+        f"parameters {parameters or 'default'}"
+    )
+    scans = []
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(options.sounds or folder) / "sounds"
         for seed in seeds:
-            row = _one(Path(folder) / str(seed), cache, seed, options)
-            table.add_row(*row)
-            console.print(*row)
-    console.print(table)
+            root = Path(folder) / str(seed)
+            root.mkdir(parents=True)
+            with open_stage(root, cache) as stage:
+                scans.append(_scan(stage, seed, options.size, parameters))
+            console.print(_table(f"seed {seed}", scans[-1:]))
+    console.print(_table("all worlds", scans))
+    console.print(RECALL_OF.en)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", default="")
     parser.add_argument("--size", type=float, default=1.0)
-    parser.add_argument("--candidates", type=int, default=600)
+    parser.add_argument("--candidates", type=int, default=None, help="candidate_limit of the scans")
     parser.add_argument("--sounds", default="", help="keep rendered sounds in this folder")
     return parser.parse_args()
 
@@ -62,74 +76,104 @@ def _draw() -> list[int]:
     return [random.SystemRandom().randrange(1, 1_000_000) for _ in range(10)]
 
 
-def _one(root: Path, cache: Path, seed: int, options: argparse.Namespace) -> tuple[str, ...]:
-    root.mkdir(parents=True)
-    with open_stage(root, cache) as stage:
-        stage.start_platform(seed=seed, size=options.size)
-        stage.start_worker()
-        hardness = stage.world("/_world/hardness")
-        console.print(f"seed {seed} hardness", {key: _short(hardness[key]) for key in hardness})
-        track = stage.world("/_world/tracks")["tracks"][seed % 20]
-        began = time.monotonic()
-        job_id = stage.ask(track["prose"], candidate_limit=options.candidates)
-        job = stage.ended(job_id, patience_s=600)
-        spent = time.monotonic() - began
-        stage.engine.refresh()
-        document = read_result_document(stage.engine, job_id)
-        if document is None:
-            return (str(seed), track["title"], job.status, str(job.error), "", "", "", "", "")
-        return _compare(stage, seed, track, document, job_id, spent)
+def _scan(stage: Stage, seed: int, size: float, parameters: dict[str, int]) -> Scan:
+    stage.start_platform(seed=seed, size=size)
+    stage.start_worker()
+    hardness = stage.world("/_world/hardness")
+    console.print(f"seed {seed} hardness", {key: _short(hardness[key]) for key in hardness})
+    track = stage.world("/_world/tracks?counts=0")["tracks"][seed % 20]
+    began = time.monotonic()
+    job_id = stage.ask(track["prose"], music_id=None, **parameters)
+    job = stage.ended(job_id, patience_s=PATIENCE_S)
+    spent = time.monotonic() - began
+    stage.engine.refresh()
+    document = read_result_document(stage.engine, job_id)
+    assert document is not None, f"seed {seed}: {job.status} {job.error}"
+    truth = stage.world(f"/_world/truth/{track['music_id']}")
+    variants = document["variants"]["aweme_list"]
+    judgement = judge(track["music_id"], document["ranked"], variants, to_true_videos(truth))
+    _print_errors(stage, job_id, document, judgement)
+    return Scan(
+        seed=seed,
+        title=track["title"],
+        pool=document["candidate_pool_size"],
+        judgement=judgement,
+        speed_error=_speed_error(variants, {work["aweme_id"]: work for work in truth["works"]}),
+        seconds=spent,
+    )
 
 
 def _short(value: object) -> object:
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _compare(
-    stage: Stage,
-    seed: int,
-    track: dict[str, Any],
-    document: dict[str, Any],
-    job_id: str,
-    spent: float,
-) -> tuple[str, ...]:
-    works = {
-        work["aweme_id"]: work
-        for work in stage.world(f"/_world/truth/{track['music_id']}")["works"]
-        if work["is_public"]
-    }
-    same = {name for name, work in works.items() if work["relation"] == "same"}
-    reachable = {name for name in same if works[name]["round"] is not None}
+def _speed_error(variants: list[dict[str, Any]], works: dict[str, dict[str, Any]]) -> float:
+    off = []
+    for video in variants:
+        work = works.get(video["aweme_id"])
+        if work is None or work["heard"] != "variant":
+            console.print("  NO VARIANT", work or "not of this track", video["evidence"])
+        else:
+            off.append(abs(video["speed"] / work["speed"] - 1))
+    return max(off, default=0.0)
+
+
+def _print_errors(
+    stage: Stage, job_id: str, document: dict[str, Any], judgement: Judgement
+) -> None:
     confirmed = {video["aweme_id"]: video for video in document["ranked"]}
-    right = same & confirmed.keys()
+    for wrong in judgement.wrong:
+        evidence = confirmed[wrong.aweme_id].get("evidence")
+        console.print("  WRONG", wrong.link_type, wrong.sound, wrong.aweme_id, evidence)
     candidates = {row["aweme_id"]: row for row in read_candidates(stage.engine, job_id)}
-    for name in sorted(confirmed.keys() - same):
-        console.print(
-            "  WRONG", works.get(name, "not of this track"), confirmed[name].get("evidence")
-        )
-    for name in sorted(same - confirmed.keys()):
-        seen = candidates.get(name, {})
-        console.print("  MISSED", works[name], seen.get("outcome"), seen.get("reason"))
-    variants = {name for name, work in works.items() if work["relation"] == "variant"}
-    heard = {video["aweme_id"]: video for video in document["variants"]["aweme_list"]}
-    for name in sorted(heard.keys() - variants):
-        console.print("  NO VARIANT", works.get(name, "not of this track"), heard[name]["evidence"])
-    off = [
-        abs(video["speed"] / works[name]["speed"] - 1)
-        for name, video in heard.items()
-        if name in variants
-    ]
-    return (
-        str(seed),
-        track["title"][:30],
-        str(document["candidate_pool_size"]),
-        str(len(confirmed)),
-        f"{len(right) / max(1, len(confirmed)):.3f}",
-        f"{len(right) / max(1, len(same)):.3f}",
-        f"{len(right & reachable) / max(1, len(reachable)):.3f}",
-        f"{len(off)}/{len(variants)} off {max(off, default=0.0):.2%}",
-        f"{spent:.1f}",
+    for missed in judgement.missed:
+        seen = candidates.get(missed.aweme_id, {"outcome": "not in the pool", "reason": None})
+        console.print("  MISSED", missed, seen["outcome"], seen["reason"])
+
+
+def _table(title: str, scans: list[Scan]) -> Table:
+    table = Table(title=f"{title}: scan against ground truth, by link type")
+    for name in ("", "confirmed", "carry it", "precision", "recall of reachable", "recall of all"):
+        table.add_column(name, justify="right" if name else "left")
+    for row in _rows(scans):
+        table.add_row(*row)
+    pools = "/".join(str(scan.pool) for scan in scans)
+    off = max(scan.speed_error for scan in scans)
+    table.caption = (
+        f"{', '.join(scan.title[:30] for scan in scans)}; pool {pools}; "
+        f"speed of variants off by at most {off:.2%}; "
+        f"{sum(scan.seconds for scan in scans):.1f} s"
     )
+    return table
+
+
+def _rows(scans: list[Scan]) -> Iterator[tuple[str, ...]]:
+    found = [scan.judgement for scan in scans]
+    for name in LINK_TYPES:
+        links = [judgement.of(name) for judgement in found]
+        right = sum(link.right_count for link in links)
+        confirmed = sum(link.confirmed_count for link in links)
+        yield (
+            name, str(confirmed), str(right), _share(right, confirmed),
+            _share(sum(link.right_reachable_count for link in links),
+                   sum(link.reachable_count for link in links)),
+            _share(right, sum(link.carrying_count for link in links)),
+        )  # fmt: skip
+    others = [judgement.other_ids for judgement in found]
+    yield (
+        "other music ids, by either way of listening", "", "", "",
+        _share(sum(one.found_reachable_count for one in others),
+               sum(one.reachable_count for one in others)),
+        _share(sum(one.found_count for one in others), sum(one.carrying_count for one in others)),
+    )  # fmt: skip
+    heard = sum(judgement.variants_heard for judgement in found)
+    mistaken = sum(judgement.variants_confirmed for judgement in found)
+    variants = sum(judgement.variant_count for judgement in found)
+    yield ("variants", str(mistaken), "", "", "", _share(heard, variants))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part}/{whole} = {part / whole:.3f}" if whole else "—"
 
 
 if __name__ == "__main__":

@@ -147,7 +147,8 @@ def _track(platform: Platform, sound: Sound) -> Document:
     first = str(world.works.aweme_id[int(rows[0])]) if rows.size else None
     return {
         "music_id": sound.music_id, "title": title, "author": author,
-        "duration_s": round(sound.duration_s, 3), "short_link": short,
+        "duration_s": round(sound.duration_s, 3), "listed_count": int(rows.size),
+        "short_link": short,
         "share_link": addresses.on(SHARE, f"/share/music/{sound.music_id}/"),
         "prose": f"7.43 复制打开看看【{author}创作的《{title}》】{short}，快来听听！ # 音乐",
         "aweme_id": first,

@@ -6,6 +6,7 @@ All paths begin with `/_world/`, as those of `control.py`; what is true about tr
 import asyncio
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 
 import numpy as np
 from starlette.requests import Request
@@ -23,7 +24,7 @@ from pipelines.sandbox.surfaces.share_pages import is_withheld
 from pipelines.sandbox.surfaces.user_pages import LIST_FORMS, has_list
 from pipelines.world.issues import Issue
 from pipelines.world.truth import Truth
-from pipelines.world.works import State, Work
+from pipelines.world.works import Alteration, State, Work
 from pipelines.world.world import World
 
 _SHOWN = 50
@@ -163,8 +164,9 @@ class _Knowledge:
         }  # fmt: skip
 
     async def works(self, request: Request) -> Response:
-        """Works of a state: public, deleted, private, reviewing, photo, silent, pinned, or one of
-        the ways to withhold a page: `shell` for good, `cookie` until the visitor comes back.
+        """Works of a state: public, deleted, private, reviewing, photo, silent, pinned, one of
+        the alterations of its sound (`muted`, ...), or one of the ways to withhold a page: `shell`
+        for good, `cookie` until the visitor comes back.
         """
         name = request.query_params.get("state", "public")
         chosen = _STATES.get(name)
@@ -192,6 +194,10 @@ def _is_public(work: Work) -> bool:
     return work.state is State.PUBLIC
 
 
+def _is_altered(work: Work, alteration: Alteration) -> bool:
+    return _is_public(work) and work.alteration is alteration
+
+
 _STATES: dict[str, Callable[[Work], bool]] = {
     "public": _is_public,
     "deleted": lambda work: work.state is State.DELETED,
@@ -200,6 +206,11 @@ _STATES: dict[str, Callable[[Work], bool]] = {
     "photo": lambda work: _is_public(work) and work.is_photo,
     "silent": lambda work: _is_public(work) and work.is_silent,
     "pinned": lambda work: _is_public(work) and work.is_pinned,
+    **{
+        alteration.name.lower(): partial(_is_altered, alteration=alteration)
+        for alteration in Alteration
+        if alteration is not Alteration.NONE
+    },
     "shell": lambda work: _is_public(work) and is_withheld(work, has_cookie=True),
     "cookie": lambda work: (
         _is_public(work)

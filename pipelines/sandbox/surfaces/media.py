@@ -6,6 +6,7 @@ for, away from the event loop.
 
 import struct
 import zlib
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
@@ -14,8 +15,9 @@ from starlette.routing import BaseRoute, Route
 from pipelines.sandbox.documents import read_video_id
 from pipelines.sandbox.platform import Platform
 from pipelines.sandbox.shares import share_of
-from pipelines.sandbox.tickets import SILENT_FILE, is_valid, media_address
+from pipelines.sandbox.tickets import SILENT_FILE, is_valid, video_address
 from pipelines.world.encoding import Codec
+from pipelines.world.works import Alteration
 
 _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
@@ -41,20 +43,28 @@ class _Media:
         work = None if aweme_id is None else world.work_of(aweme_id)
         if work is None or not world.is_public(work) or work.is_photo:
             return PlainTextResponse("", status_code=404)
-        sound = world.sounds.row(work.sound)
-        return RedirectResponse(media_address(self.platform, sound, codec="aac"), status_code=302)
+        return RedirectResponse(video_address(self.platform, work), status_code=302)
 
     async def file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name == SILENT_FILE:
             return FileResponse(self.platform.shelf.placeholder(), media_type=_TYPES["mp3"])
-        music_id, _, ending = name.partition(".")
-        sound = self.platform.world.sound_of(music_id)
-        if sound is None or not self._is_valid(request):
-            return PlainTextResponse("", status_code=403)
+        identifier, _, ending = name.partition(".")
         codec: Codec = "mp3" if ending == "mp3" else "aac"
-        path = await self.platform.sound_file(sound, codec=codec)
+        path = await self._file(identifier, codec) if self._is_valid(request) else None
+        if path is None:
+            return PlainTextResponse("", status_code=403)
         return FileResponse(path, media_type=_TYPES[codec])
+
+    async def _file(self, identifier: str, codec: Codec) -> Path | None:
+        """The file of a music id, or of a video that has a sound of its own."""
+        sound = self.platform.world.sound_of(identifier)
+        if sound is not None:
+            return await self.platform.sound_file(sound, codec=codec)
+        work = self.platform.world.work_of(identifier)
+        if work is None or work.alteration is Alteration.NONE:
+            return None
+        return await self.platform.video_file(work)
 
     async def image(self, request: Request) -> Response:
         return Response(_png(request.path_params["name"]), media_type="image/png")

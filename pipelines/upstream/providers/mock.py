@@ -196,8 +196,7 @@ class Mock:
 
     def _save(self, work: Work, into: Path) -> SoundFile:
         codec: Codec = "mp3" if work.is_photo else "aac"
-        shelf = Shelf(self._world, self._cache_dir)
-        rendered = shelf.file(self._world.sounds.row(work.sound), codec=codec)
+        rendered = Shelf(self._world, self._cache_dir).video_file(work)
         data = rendered.read_bytes()
         sha256 = hashlib.sha256(data).hexdigest()
         into.mkdir(parents=True, exist_ok=True)

@@ -35,8 +35,10 @@ def test_the_demo_reaches_its_goals_and_leaves_report_and_json_only(
     assert demo.wait(2 * PATIENCE_S) == 0, log.read_text()
     assert watch.are_gone(everybody)
     document = json.loads((tmp_path / "out" / "demo-seed11-size0.1.json").read_text())
-    assert document["ground_truth"]["precision"] == 1.0
+    found = {link["link_type"]: link for link in document["ground_truth"]["by_link_type"]}
+    assert found["audio_fingerprint_match"]["precision"] == 1.0
     assert document["ground_truth"]["goals_met"]
+    assert document["job"]["parameters"]["candidate_limit"] == 150  # the default
     page = (tmp_path / "out" / "demo-seed11-size0.1.html").read_text()
     assert "demo data, invented on this machine" in page
     assert "demo data, invented on this machine" in log.read_text()

@@ -19,6 +19,8 @@ def test_tracks_are_listed_with_links_prose_and_expected_counts(sandbox: Sandbox
     assert first["expected"]["reachable"] == len(truth.reachable())
     assert {"variant", "cover", "other_same_title", "not_public"} <= set(first["expected"])
     assert "expected" not in sandbox.get("/_world/tracks?counts=0").json()["tracks"][0]
+    listed = sandbox.world.music_list(sandbox.world.tracks[0].index)
+    assert first["listed_count"] == len(listed)
     assert len(sandbox.get("/_world/tracks?limit=3").json()["tracks"]) == 3
 
 
@@ -28,14 +30,15 @@ def test_truth_is_told_per_work(sandbox: Sandbox) -> None:
     wanted = {
         work["aweme_id"]
         for work in told["works"]
-        if work["relation"] == "same" and work["is_public"]
+        if work["carries_recording"] and work["is_public"]
     }
     everything = sandbox.get(f"/_world/truth/{music_id}?all=1").json()
     assert wanted == Truth(sandbox.world, music_id).wanted()
     assert len(everything["works"]) == len(sandbox.world.works)
-    assert {"speed", "semitones", "mix", "round", "in_music_list", "in_author_screen"} <= set(
-        told["works"][0]
-    )
+    assert {
+        "speed", "semitones", "mix", "round", "in_music_list", "in_author_screen", "relation",
+        "sound", "heard",
+    } <= set(told["works"][0])  # fmt: skip
 
 
 def test_truth_of_an_unknown_id_is_not_found(sandbox: Sandbox) -> None:

@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 from pipelines.sandbox.addresses import Addresses
+from pipelines.sandbox.documents import to_video_id
+from pipelines.sandbox.surfaces.share_pages import is_withheld
 from pipelines.sandbox.surfaces.short_links import CIRCLES, LEAVES
+from pipelines.world.instruments import Samples
+from pipelines.world.likeness import chroma_correlation
 from pipelines.world.sounds import SoundKind
-from pipelines.world.works import State
+from pipelines.world.works import Alteration, State, Work
 
 from .conftest import Json, Sandbox, page_data
 
@@ -128,6 +132,58 @@ def test_odd_short_links_leave_the_platform_or_go_in_circles(sandbox: Sandbox) -
     assert "vidplat" not in sandbox.get(addresses.short_link("odd", LEAVES)).headers["location"]
     assert sandbox.get("/mzzzz/").status_code == 404
     assert sandbox.get("/nonsense", host="v.vidplat.localhost").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["muted", "replaced", "live", "voiced_over"])
+def test_an_altered_video_names_its_music_id_and_plays_a_sound_of_its_own(
+    sandbox: Sandbox, name: str
+) -> None:
+    work, sibling = _altered_pair(sandbox, Alteration[name.upper()])
+    item = sandbox.page_item(f"/share/video/{work.aweme_id}/")
+    sound = sandbox.world.sounds.row(work.sound)
+    assert item["music"]["mid"] == sound.music_id
+    assert item["video"]["duration"] == round(sound.duration_s * 1000)
+    played, named = _played(sandbox, work), _played(sandbox, sibling)
+    assert played.size == pytest.approx(named.size, rel=0.05)
+    assert (float(np.abs(played).max()) < 1e-3) == (name == "muted")
+    is_like = name == "voiced_over"
+    assert name == "muted" or (chroma_correlation(played, named) > 0.5) == is_like
+    shown = [one["aweme_id"] for one in sandbox.told("works", state=name, limit=500)["works"]]
+    assert work.aweme_id in shown
+
+
+def _altered_pair(sandbox: Sandbox, alteration: Alteration) -> tuple[Work, Work]:
+    """An altered video whose page is shown, and one that plays what their music id names."""
+    plain = {
+        work.sound: work
+        for work in sandbox.works(
+            alteration=Alteration.NONE, state=State.PUBLIC, is_photo=False, is_silent=False
+        )
+    }
+    return next(
+        (work, plain[work.sound])
+        for work in sandbox.works(alteration=alteration, state=State.PUBLIC)
+        if work.sound in plain and not is_withheld(work, has_cookie=False)
+    )
+
+
+def _played(sandbox: Sandbox, work: Work) -> Samples:
+    address = sandbox.get(f"/aweme/v1/playwm/?video_id={to_video_id(work.aweme_id)}",
+                          host="play.vidplat.localhost").headers["location"]  # fmt: skip
+    answer = sandbox.get(address)
+    assert answer.headers["content-type"] == "video/mp4"
+    with av.open(io.BytesIO(answer.content), "r") as file:
+        frames = [frame.to_ndarray() for frame in file.decode(file.streams.audio[0])]
+    return np.asarray(np.concatenate(frames, axis=1).mean(axis=0), dtype=np.float32)
+
+
+def test_the_file_of_an_unaltered_video_has_no_address_of_its_own(sandbox: Sandbox) -> None:
+    work = sandbox.shown(alteration=Alteration.NONE, is_photo=False)
+    address = sandbox.get(f"/aweme/v1/playwm/?video_id={to_video_id(work.aweme_id)}",
+                          host="play.vidplat.localhost").headers["location"]  # fmt: skip
+    assert str(sandbox.world.sounds.music_id[work.sound]) in address
+    assert sandbox.get(address.replace(str(sandbox.world.sounds.music_id[work.sound]),
+                                       work.aweme_id)).status_code == 403  # fmt: skip
 
 
 def test_playing_redirects_to_a_file_that_expires(sandbox: Sandbox) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.demo import choose_track
+from api.cli.demo import DEFAULT_PARAMETERS, choose_track
 from api.cli.estimate import estimate_scan
 from api.cli.main import app
 from api.cli.parameter_options import given_parameters
@@ -49,12 +49,13 @@ def test_the_estimate_grows_with_the_scan_and_shrinks_with_the_pace() -> None:
     assert estimate_scan(deaf, requests_per_s=2.0).requests < slow.requests
 
 
-def test_the_demo_track_is_the_richest_that_stays_short() -> None:
-    tracks = [
-        {"music_id": str(works), "expected": {"reachable": works}} for works in (5, 45, 46, 900)
-    ]
-    assert choose_track(tracks)["music_id"] == "45"
-    assert choose_track(tracks[2:])["music_id"] == "46"
+def test_the_demo_track_is_the_one_with_the_longest_public_list() -> None:
+    tracks = [{"music_id": str(count), "listed_count": count} for count in (5, 45, 46, 9)]
+    assert choose_track(tracks)["music_id"] == "46"
+
+
+def test_a_demo_scans_with_the_default_parameters() -> None:
+    assert scan_parameters(DEFAULT_PARAMETERS) == scan_parameters({})
 
 
 class Desk:

@@ -3,7 +3,9 @@
 from datetime import UTC, datetime
 
 from pipelines.domain.expansion import (
+    MOST_BATCHES,
     authors_to_scan,
+    batches_to_hear,
     group_by_music,
     listening_order,
     works_to_hear,
@@ -66,6 +68,17 @@ def test_a_silent_placeholder_is_never_heard() -> None:
 def test_an_unknown_like_count_is_heard_last() -> None:
     works = [work("unknown", digg=None), work("known", digg=1)]
     assert [entry.aweme_id for entry in works_to_hear(works, silent=(), limit=1)] == ["known"]
+
+
+def test_the_next_works_stand_by_in_batches_up_to_a_bound() -> None:
+    works = [work(str(number), digg=-number) for number in range(10)]
+    batches = batches_to_hear(works, silent={"1"}, size=2)
+    assert [[entry.aweme_id for entry in batch] for batch in batches] == [
+        ["0", "2"], ["3", "4"], ["5", "6"],
+    ]  # fmt: skip
+    assert len(batches) == MOST_BATCHES
+    assert batches_to_hear(works[:1], silent=(), size=5) == ((works[0],),)
+    assert batches_to_hear([], silent=(), size=5) == ()
 
 
 def test_authors_with_most_works_come_first_and_none_twice() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from api.report.render import render_report
-from api.report.truth import TrueWork, judge
+from api.report.truth import TrueVideo, judge
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"' onmouseover=x \u202egnp"
 type Build = Callable[..., dict[str, Any]]
@@ -102,10 +102,15 @@ def test_demo_data_says_so_and_real_data_does_not(build_job: Build) -> None:
 
 def test_the_truth_is_compared_only_where_there_is_one(build_job: Build) -> None:
     job = build_job()
-    works = [TrueWork(aweme_id="1", kind="reupload", is_normal_speed=True, is_reachable=False)]
+    muted = TrueVideo(
+        aweme_id=job["result"]["aweme_list"][0]["aweme_id"], music_id="1", kind="reupload",
+        sound="muted", carries_recording=False, is_variant=False, is_reachable=False,
+    )  # fmt: skip
     assert "ground truth" not in render_report(job)
-    text = render_report(job, judgement=judge(job["result"], works))
+    judgement = judge("1", job["result"]["aweme_list"], [], [muted])
+    text = render_report(job, judgement=judgement)
     assert "ground truth" in text
+    assert ", muted" in text
     assert "NOT met" in text
 
 

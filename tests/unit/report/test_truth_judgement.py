@@ -1,61 +1,144 @@
-"""Precision, recall and variants of a result against a truth."""
+"""Precision and recall by link type, video by video, of a result against a ground truth."""
+
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.report.truth import TrueWork, judge, to_true_works
+from api.report.truth import LINK_TYPES, Judgement, TrueVideo, judge, to_true_videos
+from pipelines.domain.documents import LinkType
 
-IDS = st.sets(st.sampled_from([str(number) for number in range(12)]))
-
-
-def _result(confirmed: set[str], variants: set[str] = frozenset()) -> dict[str, object]:  # type: ignore[assignment]  # only read
-    return {
-        "aweme_list": [{"aweme_id": name} for name in confirmed],
-        "variants": {"aweme_list": [{"aweme_id": name} for name in variants]},
-    }
+OWN, OTHER = "7000000000000000001", "7000000000000000002"
+LINKS = st.dictionaries(
+    st.sampled_from([str(number) for number in range(12)]), st.sampled_from(LINK_TYPES)
+)
+FLAGS = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=12, max_size=12)
 
 
-def _work(name: str, *, normal: bool = True, reachable: bool = True) -> TrueWork:
-    return TrueWork(aweme_id=name, kind="x", is_normal_speed=normal, is_reachable=reachable)
+def video(
+    name: str,
+    music_id: str = OWN,
+    *,
+    sound: str = "as_named",
+    carries: bool = True,
+    variant: bool = False,
+    reachable: bool = True,
+) -> TrueVideo:
+    return TrueVideo(
+        aweme_id=name, music_id=music_id, kind="main", sound=sound, carries_recording=carries,
+        is_variant=variant, is_reachable=reachable,
+    )  # fmt: skip
 
 
-@given(IDS, IDS)
-def test_shares_are_what_they_are_called(confirmed: set[str], true: set[str]) -> None:
-    found = judge(_result(confirmed), [_work(name) for name in true])
-    right = len(confirmed & true)
-    assert found.precision == (right / len(confirmed) if confirmed else None)
-    assert found.recall == found.recall_reachable == (right / len(true) if true else None)
-    assert set(found.wrong) == confirmed - true
-    assert {work.aweme_id for work in found.missed} == true - confirmed
+def judged(
+    links: Mapping[str, LinkType], *videos: TrueVideo, variants: tuple[str, ...] = ()
+) -> Judgement:
+    confirmed = [{"aweme_id": name, "link_type": link} for name, link in links.items()]
+    return judge(OWN, confirmed, [{"aweme_id": name} for name in variants], videos)
 
 
-def test_a_confirmed_variant_is_wrong() -> None:
-    found = judge(_result({"1", "2"}), [_work("1"), _work("2", normal=False)])
-    assert (found.precision, found.wrong, found.variants_confirmed) == (0.5, ("2",), 1)
+def test_a_muted_video_under_the_own_id_is_an_error_of_the_same_id_alone() -> None:
+    found = judged(
+        {"1": "exact_music_id", "2": "exact_music_id", "3": "audio_fingerprint_match"},
+        video("1"), video("2", sound="muted", carries=False), video("3", OTHER),
+    )  # fmt: skip
+    assert [link.precision for link in map(found.of, LINK_TYPES)] == [0.5, 1.0, None]
+    assert [(one.aweme_id, one.link_type, one.sound) for one in found.wrong] == [
+        ("2", "exact_music_id", "muted")
+    ]
+    assert found.of("exact_music_id").recall == 1.0
+    assert found.is_good
+
+
+def test_a_replaced_sibling_is_an_error_of_the_verified_id() -> None:
+    found = judged(
+        {"1": "audio_fingerprint_match", "2": "verified_music_id_graph"},
+        video("1", OTHER), video("2", OTHER, sound="replaced", carries=False),
+    )  # fmt: skip
+    assert found.of("verified_music_id_graph").precision == 0.0
+    assert found.of("audio_fingerprint_match").precision == 1.0
+
+
+def test_a_wrong_match_by_audio_misses_the_goal() -> None:
+    found = judged(
+        {"1": "exact_music_id", "2": "audio_fingerprint_match", "3": "audio_fingerprint_match"},
+        video("1"), video("2", OTHER, carries=False), video("4", OTHER, variant=True, carries=False)
+    )  # fmt: skip
+    assert [one.sound for one in found.wrong] == ["main", "unrelated"]
     assert not found.is_good
 
 
-def test_what_no_guest_can_reach_counts_in_the_wider_recall_only() -> None:
-    found = judge(_result({"1"}), [_work("1"), _work("2", reachable=False)])
-    assert (found.recall, found.recall_reachable, found.is_good) == (0.5, 1.0, True)
+def test_a_voice_laid_over_the_recording_leaves_it_right() -> None:
+    found = judged({"1": "exact_music_id"}, video("1", sound="voiced_over"))
+    assert (found.of("exact_music_id").precision, found.wrong) == (1.0, ())
 
 
-def test_a_heard_variant_counts_as_heard() -> None:
-    found = judge(_result({"1"}, {"2"}), [_work("1"), _work("2", normal=False)])
-    assert (found.variant_count, found.variants_heard, found.is_good) == (1, 1, True)
+def test_both_ways_of_listening_share_the_videos_of_other_ids() -> None:
+    found = judged(
+        {"1": "audio_fingerprint_match", "2": "verified_music_id_graph"},
+        video("1", OTHER), video("2", OTHER), video("3", OTHER), video("4"),
+    )  # fmt: skip
+    assert found.of("audio_fingerprint_match").recall == pytest.approx(1 / 3)
+    assert found.of("verified_music_id_graph").recall == pytest.approx(1 / 3)
+    assert found.other_ids.share == pytest.approx(2 / 3)
+    assert (found.own_id.share, found.of("exact_music_id").recall) == (0.0, 0.0)
+    assert [one.aweme_id for one in found.missed] == ["3", "4"]
+
+
+def test_a_missed_video_that_no_guest_can_reach_costs_the_wider_recall_only() -> None:
+    found = judged({"1": "exact_music_id"}, video("1"), video("2", reachable=False))
+    link = found.of("exact_music_id")
+    assert (link.recall, link.recall_reachable, found.is_good) == (0.5, 1.0, True)
+
+
+def test_a_variant_counts_when_it_is_heard_and_is_wrong_when_it_is_confirmed() -> None:
+    changed = video("2", OTHER, carries=False, variant=True)
+    heard = judged({"1": "exact_music_id"}, video("1"), changed, variants=("2",))
+    assert (heard.variant_count, heard.variants_heard, heard.variants_confirmed) == (1, 1, 0)
+    mistaken = judged({"2": "audio_fingerprint_match"}, video("1"), changed)
+    assert (mistaken.variants_heard, mistaken.variants_confirmed) == (0, 1)
+    assert not mistaken.is_good
 
 
 def test_an_empty_result_is_not_good() -> None:
-    assert not judge(_result(set()), [_work("1")]).is_good
+    assert not judged({}, video("1")).is_good
+    assert not judged({}).is_good
 
 
-@pytest.mark.parametrize(
-    ("relation", "public", "expected"),
-    [("same", True, 1), ("variant", True, 1), ("cover", True, 0), ("same", False, 0)],
-)
-def test_only_public_carriers_belong_to_the_truth(
-    relation: str, *, public: bool, expected: int
+@given(LINKS, FLAGS)
+def test_every_confirmed_video_is_right_or_wrong_once(
+    links: dict[str, LinkType], flags: list[tuple[bool, bool, bool]]
 ) -> None:
-    work = {"aweme_id": "1", "kind": "x", "relation": relation, "is_public": public, "round": None}
-    assert len(to_true_works({"works": [work]})) == expected
+    videos = [
+        video(str(number), OWN if is_own else OTHER, carries=carries, reachable=reachable)
+        for number, (is_own, carries, reachable) in enumerate(flags)
+    ]
+    found = judged(links, *videos)
+    own = {one.aweme_id for one in videos if one.music_id == OWN and one.carries_recording}
+    exact = {name for name, link in links.items() if link == "exact_music_id"}
+    link = found.of("exact_music_id")
+    assert link.precision == (len(exact & own) / len(exact) if exact else None)
+    assert link.recall == (len(exact & own) / len(own) if own else None)
+    carrying = {one.aweme_id for one in videos if one.carries_recording}
+    assert {one.aweme_id for one in found.wrong} == links.keys() - carrying
+    assert {one.aweme_id for one in found.missed} == carrying - links.keys()
+    assert sum(one.confirmed_count for one in found.links) == len(links)
+
+
+def test_the_document_has_no_figure_over_all_link_types() -> None:
+    document = judged({"1": "exact_music_id"}, video("1")).to_document()
+    assert not {"precision", "recall", "recall_reachable"} & document.keys()
+    assert [link["link_type"] for link in document["by_link_type"]] == list(LINK_TYPES)
+
+
+@pytest.mark.parametrize(("public", "expected"), [(True, 1), (False, 0)])
+def test_only_public_videos_belong_to_the_ground_truth(*, public: bool, expected: int) -> None:
+    work = {
+        "aweme_id": "1", "music_id": OWN, "kind": "main", "sound": "live", "heard": "cover",
+        "carries_recording": False, "is_public": public, "round": 0,
+    }  # fmt: skip
+    found = to_true_videos({"works": [work]})
+    assert [(one.sound, one.carries_recording, one.is_reachable) for one in found] == [
+        ("live", False, True)
+    ][:expected]

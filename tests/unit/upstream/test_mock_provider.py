@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pipelines.audio.decoding import DecodeRefusedError, decode_sound
+from pipelines.audio.decoding_limits import DecodeLimits
 from pipelines.domain.errors import (
     AudioUnavailableError,
     ChartUnavailableError,
@@ -22,7 +24,7 @@ from pipelines.upstream.providers import (
 )
 from pipelines.upstream.providers.mock import Mock
 from pipelines.world.words import TAGS
-from pipelines.world.works import State
+from pipelines.world.works import Alteration, State
 from pipelines.world.world import World
 
 SEED, SIZE = 3, 0.15
@@ -167,6 +169,17 @@ async def test_sound_is_a_file_of_the_callers_and_a_silent_post_has_none(
     assert (again.sha256, again.path.suffix, again.request_count) == (first.sha256, ".mp4", 0)
     with pytest.raises(AudioUnavailableError):
         await mock.download_sound(silent, tmp_path)
+
+
+async def test_a_muted_video_brings_a_file_of_its_own(
+    mock: Mock, world: World, tmp_path: Path
+) -> None:
+    name = _work(world, state=State.PUBLIC, alteration=Alteration.MUTED)
+    detail = (await mock.fetch_video(name)).value
+    assert isinstance(detail, VideoDetail)
+    file = await mock.download_sound(detail, tmp_path)
+    with pytest.raises(DecodeRefusedError, match="silent"):
+        decode_sound(file.path, DecodeLimits())
 
 
 async def test_the_demo_chart_has_issues_and_five_hundred_songs(tmp_path: Path) -> None:

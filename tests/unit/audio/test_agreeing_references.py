@@ -1,0 +1,49 @@
+"""Which of a track's own videos may speak for it, when some play something else."""
+
+import itertools
+
+import pytest
+
+from pipelines.audio.sounds import Sound
+from pipelines.audio.verify import agreeing_references
+from pipelines.domain.evidence import Limits
+from tests.clips import Band, Listener
+from tests.data.audio.synthesis import Samples
+
+LIMITS = Limits()
+
+
+@pytest.fixture(scope="module")
+def voiced(band: Band, hear: Listener, song: Samples) -> Sound:
+    """The recording with somebody talking over it."""
+    return hear(band.mix(song, band.speech(5), other_db=0))
+
+
+@pytest.fixture(scope="module")
+def other_song(band: Band, hear: Listener) -> Sound:
+    return hear(band.track(2))
+
+
+@pytest.fixture(scope="module")
+def third_song(band: Band, hear: Listener) -> Sound:
+    return hear(band.track(3))
+
+
+def test_a_video_that_plays_another_song_is_outvoted_wherever_it_stands(
+    reference: Sound, voiced: Sound, other_song: Sound
+) -> None:
+    for sounds in itertools.permutations([reference, voiced, other_song]):
+        kept = [sounds[place] for place in agreeing_references(sounds, limits=LIMITS)]
+        assert kept == [reference, voiced]
+
+
+def test_where_no_two_agree_nothing_says_which_is_right(
+    reference: Sound, other_song: Sound, third_song: Sound
+) -> None:
+    sounds = [reference, other_song, third_song]
+    assert sorted(agreeing_references(sounds, limits=LIMITS)) == [0, 1, 2]
+
+
+def test_a_single_reference_speaks_for_itself(reference: Sound) -> None:
+    assert agreeing_references([reference], limits=LIMITS) == (0,)
+    assert agreeing_references([], limits=LIMITS) == ()

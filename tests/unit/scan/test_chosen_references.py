@@ -1,0 +1,177 @@
+"""Whose sound speaks for a track and for a music id: muted videos are replaced by the next ones."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pipelines.audio.sounds import Sound, pack_features
+from pipelines.domain.errors import AudioUnavailableError
+from pipelines.domain.parameters import ScanParameters
+from pipelines.domain.records import Music, Statistics, Video, VideoDetail
+from pipelines.scan.listen import choose_references, recall_sounds, verify_music
+from pipelines.scan.session import Findings, ScanSession
+from tests.clips import Band, Listener
+from tests.shared import SharedFolder
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+SILENT = "silent"
+type Row = dict[str, Any]
+
+
+class KnownSounds:
+    """A warehouse that knows sounds by the id of the video."""
+
+    def __init__(self, rows: Mapping[str, Row]) -> None:
+        self._rows = rows
+
+    def rows(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
+        del sql
+        return [self._rows[name] for name in params["ids"] if name in self._rows]
+
+
+class DeadMediaHost:
+    """Gives no sound to anybody, and counts who asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def sound(self, detail: VideoDetail) -> Path:
+        self.asked.append(detail.video.aweme_id)
+        raise AudioUnavailableError("nobody answers", surface="media", reason="unreachable")
+
+
+class ListeningSession:
+    """The part of a scan's session that listening needs."""
+
+    music_id = "1"
+    parameters = ScanParameters()
+
+    def __init__(self, videos: Sequence[Video], sounds: Mapping[str, Row]) -> None:
+        self.findings = Findings(details={one.aweme_id: VideoDetail(video=one) for one in videos})
+        self.captures = DeadMediaHost()
+        self.runtime = self
+        self.engine = KnownSounds(sounds)
+        self.stopwatch = self
+
+    def waiting(self, what: str) -> AbstractContextManager[None]:
+        del what
+        return nullcontext()
+
+    def check_cancelled(self) -> None:
+        """Nobody cancels."""
+
+    def count(self, *, audio_checked: int = 0) -> None:
+        """Nobody looks."""
+
+
+@pytest.fixture(scope="session")
+def recordings(shared_folder: SharedFolder) -> dict[str, Row]:
+    """Rows of the warehouse: two songs, and a video that was read and is silent."""
+    band, hear = Band(shared_folder), Listener(shared_folder)
+    songs = {"song": hear(band.track(1)), "other song": hear(band.track(2))}
+    rows = {name: _row(sound) for name, sound in songs.items()}
+    return {**rows, SILENT: {"not_comparable_reason": SILENT, "sound_sha256": "0" * 64}}
+
+
+def _row(sound: Sound) -> Row:
+    return {
+        "not_comparable_reason": None,
+        "sound_sha256": sound.sha256,
+        "features": pack_features(sound.features),
+        "duration_s": sound.duration_s,
+        "sample_rate_hz": sound.sample_rate_hz,
+        "codec": sound.codec,
+        "feature_version": sound.feature_version,
+        "library_version": sound.library_version,
+    }
+
+
+def session_of(
+    recordings: Mapping[str, Row], sounds: Sequence[str]
+) -> tuple[ScanSession, list[Video], ListeningSession]:
+    """Videos of one music id with these sounds, the most liked first."""
+    videos = [
+        Video(
+            aweme_id=str(place), surface="video_detail", observed_at=NOW,
+            music=Music(music_id="1"), statistics=Statistics(digg_count=-place),
+        )
+        for place in range(len(sounds))
+    ]  # fmt: skip
+    rows = {
+        str(place): recordings[name] | {"aweme_id": str(place)}
+        for place, name in enumerate(sounds)
+        if name in recordings
+    }
+    fake = ListeningSession(videos, rows)
+    return cast("ScanSession", fake), videos, fake
+
+
+def chosen(recordings: Mapping[str, Row], *sounds: str) -> list[str]:
+    session, videos, _ = session_of(recordings, sounds)
+    entries = asyncio.run(choose_references(session, videos))
+    return [entry.video.aweme_id for entry in entries]
+
+
+def test_silent_references_are_replaced_by_the_next_videos(recordings: Mapping[str, Row]) -> None:
+    assert chosen(recordings, *[SILENT] * 5, "song", "song", "song") == ["5", "6", "7"]
+
+
+def test_a_reference_that_plays_another_song_is_replaced(recordings: Mapping[str, Row]) -> None:
+    sounds = ["other song", "song", "song", SILENT, SILENT, "song"]
+    assert chosen(recordings, *sounds) == ["1", "2", "5"]
+
+
+def test_no_more_is_heard_than_three_references_need(recordings: Mapping[str, Row]) -> None:
+    session, videos, fake = session_of(recordings, ["song"] * 5 + ["unknown"])
+    assert len(asyncio.run(choose_references(session, videos))) == 3
+    assert fake.captures.asked == []
+
+
+def test_a_media_host_that_gives_nothing_is_asked_for_one_batch_only() -> None:
+    session, videos, fake = session_of({}, ["unknown"] * 12)
+    assert asyncio.run(choose_references(session, videos)) == []
+    assert fake.captures.asked == ["0", "1", "2", "3", "4"]
+
+
+def test_muted_representatives_of_a_music_id_are_replaced_by_the_next_ones(
+    recordings: Mapping[str, Row],
+) -> None:
+    session, videos, _ = session_of(recordings, [SILENT, SILENT, "song", "song", "song"])
+
+    async def verify() -> tuple[str, list[str]]:
+        references = await choose_references(session, videos)
+        await recall_sounds(session, videos)
+        verdict, heard = await verify_music(session, videos, references)
+        return verdict.verdict, [entry.video.aweme_id for entry in heard]
+
+    assert asyncio.run(verify()) == ("confirmed", ["2", "3"])
+
+
+def test_a_music_id_of_muted_videos_alone_cannot_be_compared(recordings: Mapping[str, Row]) -> None:
+    session, videos, _ = session_of(recordings, ["song", "song", "song"])
+    references = asyncio.run(choose_references(session, videos))
+    muted, works, _ = session_of(recordings, [SILENT, SILENT, SILENT])
+
+    async def verify() -> str:
+        await recall_sounds(muted, works)
+        verdict, _ = await verify_music(muted, works, references)
+        return verdict.verdict
+
+    assert asyncio.run(verify()) == "not_comparable"
+
+
+def test_one_muted_representative_leaves_the_other_to_decide(recordings: Mapping[str, Row]) -> None:
+    session, videos, _ = session_of(recordings, [SILENT, "other song", "song", "song", "song"])
+
+    async def verify() -> tuple[str, list[str]]:
+        references = await choose_references(session, videos)
+        await recall_sounds(session, videos)
+        verdict, heard = await verify_music(session, videos, references)
+        return verdict.verdict, [entry.video.aweme_id for entry in heard]
+
+    assert asyncio.run(verify()) == ("rejected", ["0", "1"])
