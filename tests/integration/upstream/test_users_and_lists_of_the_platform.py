@@ -10,12 +10,11 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from api.reads.deadline import Deadline
 from api.reads.metrics import read_metrics
 from pipelines.domain.list_documents import Window
 from pipelines.world.works import State
 from pipelines.world.world import World
-from tests.reads import Desk, open_reads
+from tests.reads import Desk, open_reads, without_end
 
 VIDPLAT = "/api/v1/vidplat"
 RESOLVE = f"{VIDPLAT}/web/get_sec_user_id"
@@ -189,7 +188,7 @@ def test_metrics_are_those_of_the_window(desk: Desk, account: dict[str, Any]) ->
     answer = asyncio.run(
         read_metrics(
             desk.sources, account["sec_uid"], window=Window(days=days, end=end), count=10,
-            deadline=Deadline(30),
+            deadline=without_end(),
         )
     )  # fmt: skip
     likes = [work.digg_count for work in newest]
@@ -209,7 +208,7 @@ def test_metrics_without_details_say_so(
 
     async def ask() -> None:
         await read_metrics(
-            desk.sources, account["sec_uid"], window=window, count=20, deadline=Deadline(30)
+            desk.sources, account["sec_uid"], window=window, count=20, deadline=without_end()
         )
 
     with pytest.raises(Exception, match="verification"):
