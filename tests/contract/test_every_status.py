@@ -172,12 +172,16 @@ def unseen(one: Operation, ids: Mapping[str, str]) -> dict[str, Any]:
 
 
 def met(error: SametrackError) -> Provoke:
-    """The source meets an error; what is stored does not serve."""
+    """The source meets an error; what is stored does not serve.
+
+    The client is a new one: an application remembers for a minute what the chart refused.
+    """
 
     def provoke(house: House, one: Operation) -> Any:
         house.reads.script.errors = {"*": error}
+        house.clients["new"] = house.service.client()
         try:
-            return house.ask(one, **unseen(one, house.ids))
+            return house.ask(one, "new", **unseen(one, house.ids))
         finally:
             house.reads.script.errors = {}
 

@@ -78,6 +78,9 @@ async def test_what_is_read_in_time_is_not_ended_later(clock: FakeClock) -> None
         clock.advance(29)
     clock.advance(60)
     await asyncio.sleep(0)
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
 
 
 def test_the_time_left_never_is_less_than_none(clock: FakeClock) -> None:
