@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check soak fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check coverage soak fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -55,7 +55,10 @@ up: env ## start API, worker, Dagster UI and daemon together
 test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
 	@$(PYTEST) -m quick
 
-check: env fmt lint types arch ## all that CI runs: format, lint, types, architecture, all tests with coverage
+check: env fmt lint types arch test ## all that CI runs: format, lint, types, architecture, the quick and the full tests
+	@$(PYTEST) -m full
+
+coverage: env ## all tests with the share of branches they take, in every process; fails below its floor
 	@rm -rf .coverage_data && mkdir .coverage_data
 	@$(MEASURED) $(PYTEST_ARGS) -m quick
 	@$(MEASURED) $(PYTEST_ARGS) -m full
