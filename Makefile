@@ -103,7 +103,7 @@ mutants-sample: env ## the same for a fixed sample of 100
 bench: env ## the figures of the hot paths, each as it is measured (ROW=reads,chart; ROW=list names them)
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench --row '$(ROW)'
 
-bench-truth: env ## ten drawn worlds: precision and recall against their truth
+bench-truth: env ## ten drawn worlds: precision and recall by link type, against their ground truth
 	@$(BIN)/python -m tests.bench.truth
 
 bench-week: env ## a week of a watchlist on the moved stand-in, against its truth
