@@ -46,6 +46,7 @@ class Wire:
     """
 
     port: int = 0
+    done: str = "/done"  # what a page of this test asks for last
     answers: dict[str, list[Reply]] = field(default_factory=dict)
     seen: list[Request] = field(default_factory=list)
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)

@@ -1,6 +1,7 @@
 """Pages in a real Chromium, all of whose traffic goes through the gate."""
 
 import asyncio
+import itertools
 import json
 import os
 from collections.abc import AsyncIterator, Coroutine
@@ -45,7 +46,7 @@ MUSIC = "7361234567890123456"
 PAGE = f"/share/user/{SEC}"
 POSTS, INFO = "/web/api/v2/aweme/post/", "/web/api/v2/user/info/"
 STREAM = "/aweme/v1/web/general/search/stream/"
-DONE = "/done"
+DONES = (f"/done/{number}" for number in itertools.count())
 LIMITS = BrowserLimits(page_s=PATIENCE_S, answer_s=PATIENCE_S, page_bytes=2_000_000)
 
 
@@ -73,10 +74,10 @@ def loads(*addresses: str) -> str:
     return "".join(f"fetch({address!r}).catch(() => 0);" for address in addresses)
 
 
-def loads_and_tells(*addresses: str) -> str:
+def loads_and_tells(wire: Any, *addresses: str) -> str:
     """One after the other; the last is asked for once all others were answered."""
     chain = "".join(f".then(() => fetch({one!r})).then(one => one.text())" for one in addresses)
-    return f"Promise.resolve(){chain}.then(() => fetch({DONE!r}));"
+    return f"Promise.resolve(){chain}.then(() => fetch({wire.done!r}));"
 
 
 def away(host: str) -> bytes:
@@ -146,7 +147,9 @@ def _afresh(wire: Wire, book: Book, turns: Turns, clock: FakeClock) -> None:
     clock.is_held = False
     clock.advance(FRESH_S)  # what another test's page brought along serves no more
     wire.answers.clear()
-    wire.answers[DONE] = [reply("")]
+    wire.answers[wire.done] = [reply("")]  # of the test before, whose page may be late
+    wire.done = next(DONES)
+    wire.answers[wire.done] = [reply("")]
     wire.seen.clear()
     book.pauses.clear()
     book.turns.clear()
@@ -154,14 +157,16 @@ def _afresh(wire: Wire, book: Book, turns: Turns, clock: FakeClock) -> None:
 
 
 def paths(wire: Any) -> list[str]:
-    return [request.target.partition("?")[0] for request in wire.seen]
+    """What the pages of this test asked for, without a late request of the test before."""
+    found = [request.target.partition("?")[0] for request in wire.seen]
+    return [path for path in found if path == wire.done or not path.startswith("/done/")]
 
 
 async def settled[T](visit: Coroutine[Any, Any, T], wire: Any, clock: FakeClock) -> T:
     """A visit that has seen everything that its page loads, however slow the browser is."""
     clock.is_held = True
     visiting = asyncio.ensure_future(visit)
-    await wire.asked(DONE)
+    await wire.asked(wire.done)
     await clock.asleep(1)
     clock.advance(LIMITS.settle_s)
     return await visiting
@@ -188,20 +193,24 @@ async def test_posts_are_what_the_share_page_itself_loads(wire: Any, provider: A
 async def test_one_visit_serves_what_else_the_page_brought(
     wire: Any, provider: Any, clock: FakeClock
 ) -> None:
-    wire.answers[PAGE] = [page(loads_and_tells(f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))]
+    wire.answers[PAGE] = [
+        page(loads_and_tells(wire, f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))
+    ]
     wire.answers[POSTS] = [posts("7568123456789012345")]
     wire.answers[INFO] = [answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})]
     await settled(provider.fetch_author_page(SEC, 0), wire, clock)
     account = await provider.fetch_account(SEC)
     assert account.value.follower_count == 5
-    assert paths(wire) == [PAGE, POSTS, INFO, DONE]
+    assert paths(wire) == [PAGE, POSTS, INFO, wire.done]
 
 
 @browser
 async def test_what_a_page_brought_along_is_asked_for_anew_once_it_is_old(
     wire: Any, provider: Any, clock: FakeClock
 ) -> None:
-    wire.answers[PAGE] = [page(loads_and_tells(f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))]
+    wire.answers[PAGE] = [
+        page(loads_and_tells(wire, f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))
+    ]
     wire.answers[POSTS] = [posts("7568123456789012345")]
     wire.answers[INFO] = [answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})]
     await settled(provider.fetch_author_page(SEC, 0), wire, clock)
@@ -226,12 +235,12 @@ async def test_a_page_reaches_nothing_but_what_the_gate_permits(
         + f"try {{ new WebSocket('ws://127.0.0.1:{port}/g') }} catch (e) {{}}"
         + "try { navigator.serviceWorker.register('/worker.js').catch(() => 0) } catch (e) {}"
         + "window.open('/popup');"
-        + loads_and_tells(f"{POSTS}?sec_uid={SEC}")
+        + loads_and_tells(wire, f"{POSTS}?sec_uid={SEC}")
     )  # fmt: skip
     wire.answers[PAGE] = [page(script)]
     wire.answers[POSTS] = [posts("7568123456789012345")]
     await settled(provider.fetch_author_page(SEC, 0), wire, clock)
-    assert paths(wire) == [PAGE, POSTS, DONE]
+    assert paths(wire) == [PAGE, POSTS, wire.done]
     assert {"evil.example", "127.0.0.1"} <= set(provider._client._pages.refused_hosts)
 
 
@@ -311,7 +320,7 @@ async def test_the_last_answer_of_a_first_screen_counts(
     told = answer(data=[], has_more=0, cursor=0, search_nil_info=nil)
     work = {"type": 1, "aweme_info": {"aweme_id": "7568123456789012345", "desc": "d"}}
     shown = answer(data=[work], has_more=1, cursor=10, extra={"logid": "2025L"})
-    wire.answers["/search/k"] = [page(loads_and_tells(*[f"{STREAM}?keyword=k"] * 2))]
+    wire.answers["/search/k"] = [page(loads_and_tells(wire, *[f"{STREAM}?keyword=k"] * 2))]
     wire.answers[STREAM] = [told, shown]
     reading = await settled(provider.fetch_search_page("k", SearchPlace()), wire, clock)
     assert [video.aweme_id for video in reading.value.videos] == ["7568123456789012345"]
