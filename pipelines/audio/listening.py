@@ -32,7 +32,7 @@ _KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_"
 memory that it gives back and is given again, page by page."""
 
 type Stretch = tuple[float, float]
-type Clock = Callable[[], float]
+type Monotonic = Callable[[], float]
 """Seconds since some moment, like `time.monotonic`."""
 
 
@@ -43,7 +43,7 @@ class _ChildGoneError(Exception):
 class _Child:
     """One listening child. Used by one thread, the one that started it."""
 
-    def __init__(self, limits: DecodeLimits, clock: Clock) -> None:
+    def __init__(self, limits: DecodeLimits, clock: Monotonic) -> None:
         self._limits = limits
         self._clock = clock
         self._is_ready = False
@@ -123,7 +123,7 @@ class ListeningPool:
     """
 
     def __init__(
-        self, workers: int, *, limits: DecodeLimits | None = None, clock: Clock = time.monotonic
+        self, workers: int, *, limits: DecodeLimits | None = None, clock: Monotonic = time.monotonic
     ) -> None:
         self._limits = limits or DecodeLimits()
         self._clock = clock
