@@ -83,8 +83,8 @@ arch: env ## the import direction
 	@$(BIN)/lint-imports
 
 docs: env ## write what is derived: from the API description its tables and client, from the tables their dictionary
-	@$(BIN)/python -m api.documenting
-	@$(BIN)/python -m warehouse.dictionary
+	@$(BIN)/python -m api.generate
+	@$(BIN)/python -m warehouse.tables.dictionary
 
 fuzz: env ## 100,000 mutated answers through every parser, 100,000 requests, 10,000 events of jobs (CASES=, FUZZ_SEED=)
 	@$(BIN)/python -m tests.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)

@@ -16,25 +16,25 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from api.annotations import AnnotationDesk
-from api.changes import Changes
-from api.context import Note
-from api.envelope import failure
-from api.errors import to_fault
-from api.evidence.desk import EvidenceDesk
-from api.feed import JobFeed
-from api.health import Readiness
-from api.job_answers import JobAnswers
-from api.layers import wrap
-from api.metrics import Metrics
-from api.openapi import describe, parameter_names
-from api.reads.chart import ChartHistory
-from api.reads.sources import Sources
-from api.refusals import to_refusal
+from api.openapi.description import describe, parameter_names
+from api.responses.envelope import failure
+from api.responses.errors import to_fault
 from api.routes import ROUTERS
+from api.server.health import Readiness
+from api.server.metrics import Metrics
+from api.server.middleware.validation_errors import to_refusal
+from api.server.middleware_stack import wrap
+from api.server.request_context import Note
+from api.services.annotations import AnnotationDesk
+from api.services.entity_changes import Changes
+from api.services.evidence.service import EvidenceDesk
+from api.services.job_feed import JobFeed
+from api.services.job_responses import JobAnswers
+from api.services.reads.chart import ChartHistory
+from api.services.reads.sources import Sources
 from api.settings import SERVICE_VERSION, ApiSettings
-from pipelines.desk import ScanDesk
-from pipelines.domain.errors import SametrackError
+from pipelines.scan.service.service import ScanDesk
+from warehouse.records.errors import SametrackError
 
 if TYPE_CHECKING:
     from api.mcp.mounting import Inside

@@ -1,119 +1,8 @@
-"""COMPOSITION ROOT of Dagster: everything that the orchestrator sees is assembled here.
+"""What Dagster loads by `workspace.yaml`, `dagster dev` and `dagster definitions validate`."""
 
-Reading the environment belongs to `pipelines/settings.py`, opening stores to the caller.
-"""
-
-from collections.abc import Mapping
-
-from dagster import Definitions, in_process_executor
-
-from pipelines import chart_runs, jobs
-from pipelines.assets import (
-    charting,
-    collecting,
-    concluding,
-    discovering,
-    health,
-    publishing,
-    reporting,
-    watching,
-)
-from pipelines.assets.describing import described
-from pipelines.assets.tables import lake_tables
-from pipelines.charting.resource import ChartResource
-from pipelines.checks.confirmed import confirmed_set
-from pipelines.checks.tables import TABLE_CHECKS
-from pipelines.remote_scan import scan_of_run
-from pipelines.reports.resource import ReportResource
-from pipelines.resources import (
-    DeskResource,
-    HealthResource,
-    PublishingResource,
-    UpkeepResource,
-    WatchResource,
-    reviews_of_run,
-)
-from pipelines.schedules import RHYTHMS, build_schedules
-from pipelines.sensors import watchlists
+from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.schedules import RHYTHMS
 from pipelines.settings import Settings
-
-LOCATION = "sametrack"
-"""Name of the code location, here and in `workspace.yaml`."""
-
-ASSETS = (
-    collecting.track,
-    collecting.music_first_screen,
-    collecting.author_first_screens,
-    collecting.hashtag_first_screens,
-    collecting.search_pages,
-    collecting.candidates,
-    collecting.video_details,
-    concluding.confirmed_videos,
-    concluding.account_profiles,
-    concluding.coverage,
-    concluding.rankings,
-    concluding.job_results,
-    discovering.discovered_videos,
-    health.surface_health,
-    publishing.database,
-    watching.watched_screens,
-    watching.watch_digests,
-    charting.read_chart,
-    charting.chart_platform,
-    *reporting.REPORTS,
-)
-
-
-def build_definitions(
-    *,
-    hours: Mapping[str, int] | None = None,
-    chart_daily: bool = False,
-    console_url: str | None = None,
-    **overrides: object,
-) -> Definitions:
-    """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, …).
-
-    `hours`: between two runs of a schedule, by its name; absent or 0 leaves it stopped.
-    `chart_daily`: the chart's schedule and its sensor run by themselves.
-    `console_url`: where links to the console lead; None makes none.
-    """
-    tables = lake_tables({key for asset in ASSETS for key in asset.keys})
-    return Definitions(
-        assets=described([*ASSETS, *tables], console_url=console_url),
-        asset_checks=[confirmed_set, *TABLE_CHECKS],
-        jobs=[
-            jobs.scan,
-            jobs.keyword_search,
-            jobs.discovery,
-            jobs.request_scan,
-            jobs.canaries,
-            jobs.publish_database,
-            jobs.render_reports,
-            jobs.run_watchlist,
-            jobs.conclude_watchlist,
-            jobs.check_tables,
-            jobs.maintain,
-            jobs.doctor,
-            chart_runs.read_chart,
-            chart_runs.judge_chart,
-        ],
-        schedules=[*build_schedules(hours or {}), chart_runs.chart_schedule(is_on=chart_daily)],
-        sensors=[watchlists, chart_runs.chart_sensor(is_on=chart_daily)],
-        executor=in_process_executor,
-        resources={
-            "scan": scan_of_run,
-            "chart": ChartResource(),
-            "desk": DeskResource(),
-            "health": HealthResource(),
-            "publishing": PublishingResource(),
-            "reports": ReportResource(),
-            "reviews": reviews_of_run,
-            "upkeep": UpkeepResource(),
-            "watches": WatchResource(),
-        }
-        | overrides,
-    )
-
 
 _settings = Settings()
 defs = build_definitions(
@@ -121,4 +10,3 @@ defs = build_definitions(
     chart_daily=_settings.chart_daily,
     console_url=_settings.console_url,
 )
-"""What `workspace.yaml` and the code server load."""

@@ -10,21 +10,18 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from pipelines.domain.chart import ChartPage
-from pipelines.domain.search import SearchPlace
-from pipelines.upstream.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
-from pipelines.upstream.chartsrc.issues import parse_issues
-from pipelines.upstream.chartsrc.songs import (
+from pipelines.platform.call_trace import Answer
+from pipelines.platform.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
+from pipelines.platform.chartsrc.issues import parse_issues
+from pipelines.platform.chartsrc.songs import (
     check_issue,
     parse_latest,
     parse_song_page,
     parse_songs,
 )
-from pipelines.upstream.profiles import load_profile
-from pipelines.upstream.trail import Answer
-from pipelines.upstream.vidplat.accounts import parse_account_page, parse_user_info
-from pipelines.upstream.vidplat.hashtags import parse_hashtag_info
-from pipelines.upstream.vidplat.lists import (
+from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
+from pipelines.platform.parsers.hashtags import parse_hashtag_info
+from pipelines.platform.parsers.lists import (
     parse_detail_body,
     parse_hashtag_list,
     parse_music_list,
@@ -32,10 +29,13 @@ from pipelines.upstream.vidplat.lists import (
     parse_user_page,
     parse_user_posts,
 )
-from pipelines.upstream.vidplat.music import parse_music_info
-from pipelines.upstream.vidplat.pages import parse_work_page
-from pipelines.upstream.vidplat.search import parse_search_single, parse_search_stream
-from pipelines.upstream.vidplat.videos import Seen
+from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.pages import parse_work_page
+from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
+from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.profiles import load_profile
+from warehouse.records.charts import ChartPage
+from warehouse.records.search import SearchPlace
 
 SHAPES = Path(__file__).parent / "shapes"
 SEEN_AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)

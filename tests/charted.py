@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from warehouse.engine import Engine
+from warehouse.engine.duckdb_engine import Engine
 from warehouse.tables import BY_NAME
 
 FIRST = date(2026, 3, 1)

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from api.cli.leash import signal_group
+from api.cli.processes.parent_watchdog import signal_group
 from tests.stage import wait_for
 
 

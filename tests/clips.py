@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import orjson
 
-from pipelines.audio.decoding import decode_sound
-from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.audio.measurement import measure_features
-from pipelines.audio.sounds import Sound, pack_features, unpack_features
+from pipelines.audio.decode.decoding import decode_sound
+from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.sounds import Sound, pack_features, unpack_features
 from tests.data.audio import synthesis
 from tests.data.audio.synthesis import RATE, Samples
 from tests.shared import SharedFolder

@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime
 
-from pipelines.domain.accounts import to_account_summary
-from pipelines.domain.documents import Document, to_ranked_document, to_track_document
-from pipelines.domain.evidence import ALGORITHM, Comparison, Limits, PairEvidence
-from pipelines.domain.parameters import ScanParameters
-from pipelines.domain.records import Author, Hashtag, Music, Statistics, Track, Video
-from pipelines.domain.results import ResultDocument
+from pipelines.documents.videos import Document, to_ranked_document, to_track_document
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.rules.account_summary import to_account_summary
+from pipelines.scan.rules.results import ResultDocument
+from warehouse.records.evidence import ALGORITHM, Comparison, Limits, PairEvidence
+from warehouse.records.videos import Author, Hashtag, Music, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MUSIC_ID = "7300000000000000001"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from dagster import job, op
 
-from pipelines.attempts import ScanEnd
+from pipelines.orchestration.worker.job_run import ScanEnd
 
 
 @op

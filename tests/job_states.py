@@ -3,7 +3,7 @@
 Not the product's own table: a test that asked it would find every move legal that it allows.
 """
 
-from pipelines.domain.jobs import JobStatus
+from warehouse.records.jobs import JobStatus
 
 STATES: tuple[JobStatus, ...] = ("queued", "running", "completed", "failed", "cancelled")
 FINAL: frozenset[JobStatus] = frozenset({"completed", "failed", "cancelled"})

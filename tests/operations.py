@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pipelines.domain.documents import Document
-from pipelines.upstream.providers import build_data_provider
+from pipelines.documents.videos import Document
+from pipelines.platform.providers import build_data_provider
 from tests.documents import MUSIC_ID
 from tests.reads import Desk
 

@@ -14,19 +14,20 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from api.app import create_app
-from api.health import Readiness
-from api.reads.chart import ChartHistory
-from api.reads.deadline import TASK, Deadline
-from api.reads.sources import Sources
+from api.server.health import Readiness
+from api.services.reads.chart import ChartHistory
+from api.services.reads.deadline import TASK, Deadline
+from api.services.reads.sources import Sources
 from api.settings import ApiSettings
-from pipelines.captures import Captures, ChartCaptures
-from pipelines.domain.chart import ChartIssue
-from pipelines.domain.errors import SametrackError
-from pipelines.upstream.providers import build_chart_provider, choose_profile
+from pipelines.captures.chart import ChartCaptures
+from pipelines.captures.session import Captures
+from pipelines.platform.providers import build_chart_provider, choose_profile
 from tests.fake_clock import PATIENCE_S, FakeClock
 from warehouse.control import ControlStore, open_control
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import open_lake
+from warehouse.records.charts import ChartIssue
+from warehouse.records.errors import SametrackError
 
 WORLD = "mock"
 

@@ -16,14 +16,14 @@ import httpx2
 import psutil
 from dagster import AssetKey, DagsterInstance
 
-from api.cli.processes import Child, Household, Program, find_port, sametrack
-from pipelines.domain.jobs import Job
-from pipelines.domain.parameters import fingerprint, scan_parameters
-from pipelines.runs import open_instance
+from api.cli.processes.child_processes import Child, Household, Program, find_port, sametrack
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.parameters.scan import fingerprint, scan_parameters
 from warehouse.control import ControlStore, NewJob, open_control
-from warehouse.engine import Engine
-from warehouse.home import open_home
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
+from warehouse.records.jobs import Job
 
 HOUR_S = 3600.0
 IN_TESTS = {

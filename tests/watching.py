@@ -6,19 +6,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pipelines.desk import Scan
-from pipelines.domain.documents import Document, to_time
-from pipelines.domain.errors import JobNotFoundError
-from pipelines.domain.jobs import PRIORITY_SCHEDULES, Origin
-from pipelines.domain.observations import Observation
-from pipelines.domain.parameters import ScanParameters
-from pipelines.domain.watching import Entry, Plan
-from pipelines.watches.calendar import CronCalendar
-from pipelines.watches.digest import DigestFolder
-from pipelines.watches.telling import Nobody, Teller
-from pipelines.watches.watcher import Watcher
+from pipelines.documents.videos import Document, to_time
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.service.service import Scan
+from pipelines.watchlists.cron import CronCalendar
+from pipelines.watchlists.digest import DigestFolder
+from pipelines.watchlists.observations import Observation
+from pipelines.watchlists.run import Watcher
+from pipelines.watchlists.webhook import Nobody, Teller
 from tests.documents import work
 from warehouse.control import ControlStore, NewJob
+from warehouse.records.errors import JobNotFoundError
+from warehouse.records.jobs import PRIORITY_SCHEDULES, Origin
+from warehouse.records.watchlists import Entry, Plan
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 TRACKS = tuple(f"730000000000000000{number}" for number in range(1, 6))

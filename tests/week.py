@@ -12,17 +12,17 @@ from typing import Any
 
 import httpx2
 
-from pipelines.domain.watching import RUN_ENDED, Entry, Plan, Thresholds, WatchRun, to_cron
-from pipelines.open_desk import build_desk
+from pipelines.platform.providers import choose_profile
+from pipelines.scan.service.open_service import build_desk
 from pipelines.settings import Settings
-from pipelines.upstream.providers import choose_profile
-from pipelines.watches.calendar import CronCalendar
-from pipelines.watches.digest import DigestFolder
-from pipelines.watches.telling import Nobody
-from pipelines.watches.watcher import Watcher
+from pipelines.watchlists.cron import CronCalendar
+from pipelines.watchlists.digest import DigestFolder
+from pipelines.watchlists.run import Watcher
+from pipelines.watchlists.webhook import Nobody
 from tests.stage import Stage, wait_for
 from warehouse.control import open_control
-from warehouse.queries import read_candidates
+from warehouse.queries.results import read_candidates
+from warehouse.records.watchlists import RUN_ENDED, Entry, Plan, Thresholds, WatchRun, to_cron
 
 NAME = "week"
 PATIENCE_S = 1800.0

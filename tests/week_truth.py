@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from api.series import read_series
-from pipelines.domain.ranking import COLLECT_WEIGHT, COMMENT_WEIGHT, SHARE_WEIGHT
-from pipelines.domain.watching import Thresholds, WatchRun
+from api.services.series import read_series
+from pipelines.scan.rules.ranking import COLLECT_WEIGHT, COMMENT_WEIGHT, SHARE_WEIGHT
 from tests.week import Step, Truth, Week
+from warehouse.records.watchlists import Thresholds, WatchRun
 
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 NEAR = 0.01

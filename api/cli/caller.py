@@ -15,11 +15,11 @@ import anyio
 import typer
 from rich.console import Console
 
-from api.cli.processes import is_listening
-from api.cli.tables import print_banner
+from api.cli.processes.child_processes import is_listening
+from api.cli.rendering.results import print_banner
 from api.cli.terminal import EXIT_FAILED, EXIT_INPUT, INPUT_ERROR_TYPES, err, out, show_error
 from api.client import Answer, AsyncClient, Connection
-from api.client.faults import ClientError, NoAnswerError, ServiceError
+from api.client.errors import ClientError, NoAnswerError, ServiceError
 
 if TYPE_CHECKING:
     from api.settings import ApiSettings
@@ -111,8 +111,8 @@ async def _inside(settings: "ApiSettings", token: str | None) -> AsyncIterator[A
     """The routes in this process. Its log lines are for a service; here they would be noise."""
     import httpx2  # noqa: PLC0415 -- not needed for --help
 
-    from api.feed import JobFeed  # noqa: PLC0415 -- as above
-    from api.server import build_app_from_settings  # noqa: PLC0415 -- loads FastAPI and DuckDB
+    from api.process import build_app_from_settings  # noqa: PLC0415 -- loads FastAPI and DuckDB
+    from api.services.job_feed import JobFeed  # noqa: PLC0415 -- as above
     from pipelines.logs import configure_logging  # noqa: PLC0415 -- as above
 
     configure_logging(quiet=TRACE not in os.environ)

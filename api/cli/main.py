@@ -11,31 +11,22 @@ from typing import Any, override
 import typer
 from typer.core import TyperGroup
 
-from api.cli import (
-    assistant,
+from api.cli.caller import TRACE
+from api.cli.commands import chart, demo, export, jobs, lists, report, scan, sql, users, watchlist
+from api.cli.commands import mcp as assistant
+from api.cli.commands.system import (
     backup,
-    chart,
     database,
-    demo,
-    describing,
     doctor,
     erase,
-    export,
     init,
-    jobs,
-    lists,
     maintain,
     replay,
-    report,
-    scan,
     services,
-    sql,
     up,
-    users,
-    watchlist,
 )
-from api.cli.caller import TRACE
-from api.cli.processes import Interrupted
+from api.cli.commands.system import openapi as describing
+from api.cli.processes.child_processes import Interrupted
 from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INPUT,
@@ -43,9 +34,9 @@ from api.cli.terminal import (
     exit_code,
     show_error,
 )
-from pipelines.domain.errors import SametrackError
+from warehouse.records.errors import SametrackError
 
-LATE_GROUPS = {"audio": ("api.cli.audio", "audio_app")}
+LATE_GROUPS = {"audio": ("api.cli.commands.audio.compare", "audio_app")}
 """Groups whose modules load numeric libraries: imported when invoked, not to print a help text."""
 
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from pipelines.domain.errors import InputError, SametrackError
+from warehouse.records.errors import InputError, SametrackError
 
 EXIT_FAILED = 1
 EXIT_INPUT = 2

@@ -3,12 +3,10 @@
 Needs httpx2 and nothing else: this folder works when it is copied out on its own.
 """
 
-from .answering import Answer
-from .asking import Ask, JobStatus, RelatedOptions, ScanOptions, SortBy
-from .asynchronous import AsyncClient
-from .charting import ChartSaid
+from .awaiting.client import AsyncClient
+from .blocking.client import Client
 from .connection import DEFAULT_URL, Connection
-from .faults import (
+from .errors import (
     AccessError,
     BadRequestError,
     ClientError,
@@ -23,9 +21,16 @@ from .faults import (
     UnsupportedError,
     WaitTimeoutError,
 )
-from .looking import Heard, SeriesKind
-from .synchronous import Client
-from .watching import WatchEntryGiven, WatchlistChanges, WatchlistOptions, WatchThresholdsGiven
+from .requests.chart_songs import ChartSaid
+from .requests.inspection import Heard, SeriesKind
+from .requests.operations import Ask, JobStatus, RelatedOptions, ScanOptions, SortBy
+from .requests.watchlists import (
+    WatchEntryGiven,
+    WatchlistChanges,
+    WatchlistOptions,
+    WatchThresholdsGiven,
+)
+from .responses import Answer
 
 __all__ = [
     "DEFAULT_URL",

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import cast
 
-from .shapes import JobData
+from .types.answers import JobData
 
 
 @dataclass(slots=True)

@@ -14,8 +14,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.client import AsyncClient, Connection
-from api.layers import TOOLS_PATH
 from api.mcp.tools import build_server
+from api.settings import TOOLS_PATH
 
 HERE = "http://127.0.0.1"
 

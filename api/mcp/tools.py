@@ -12,7 +12,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from api.client import Answer, AsyncClient, SortBy
-from api.client.faults import ClientError, ServiceError
+from api.client.errors import ClientError, ServiceError
 from api.mcp.coverage import coverage_of, shorter
 from api.settings import SERVICE_VERSION
 

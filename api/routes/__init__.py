@@ -1,24 +1,16 @@
 """The routes, one file per group of operations. A body is: parse, call, wrap."""
 
-from api.routes import (
+from api.routes import chart, discovery, health, jobs, lists, music, search, users, videos
+from api.routes.extensions import (
     annotations,
-    chart,
     chart_platform,
     console,
-    discovery,
     doctor,
     evidence,
-    health,
-    jobs,
-    lists,
-    music,
     reference,
-    search,
-    taking,
-    users,
-    videos,
     watchlists,
 )
+from api.routes.extensions import exports as taking
 
 ROUTERS = (
     music.router,

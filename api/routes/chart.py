@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.answer_cache import keep
-from api.chart_params import ChartQuery
-from api.deps import Chart, Reads, no_repeats
-from api.envelope import call_of, read, understood
-from api.reads.deadline import Deadline
+from api.params.chart import ChartQuery
+from api.responses.envelope import call_of, read, understood
+from api.routes.dependencies import Chart, Reads, no_repeats
 from api.schemas import CHART_ANSWERS
-from pipelines.domain.chart_history import LISTED_FOR_S
+from api.server.middleware.response_cache import keep
+from api.services.reads.deadline import Deadline
+from pipelines.charts.rules.history import LISTED_FOR_S
 
 router = APIRouter(tags=["Chart"], dependencies=[Depends(no_repeats)])
 

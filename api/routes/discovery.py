@@ -7,12 +7,12 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.awaiting import wait_for_job
-from api.deps import Desk, Patience, no_repeats
-from api.discovery_params import DiscoveryQuery
-from api.envelope import read, understood
-from api.job_document import to_discovery
+from api.params.discovery import DiscoveryQuery
+from api.responses.envelope import read, understood
+from api.routes.dependencies import Desk, Patience, no_repeats
 from api.schemas import DISCOVERY_ANSWERS
+from api.services.job_document import to_discovery
+from api.services.job_wait import wait_for_job
 
 router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeats)])
 

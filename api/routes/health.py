@@ -6,11 +6,11 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from api.deps import Figures, Ready
-from api.envelope import Json
-from api.errors import NOT_READY, OK
-from api.metrics import MEDIA_TYPE
+from api.responses.envelope import Json
+from api.responses.errors import NOT_READY, OK
+from api.routes.dependencies import Figures, Ready
 from api.schemas import Health, ReadinessReport
+from api.server.metrics import MEDIA_TYPE
 
 router = APIRouter(tags=["Operation"])
 

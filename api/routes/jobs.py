@@ -7,19 +7,10 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from api.body import JsonRoute
-from api.deps import Answers, Desk, Feed, no_query, no_repeats
-from api.envelope import read, success, understood
-from api.errors import ACCEPTED, NO_CONTENT, OK
-from api.events import JobEvents
-from api.job_document import (
-    ALREADY_FINISHED,
-    JOBS_PATH,
-    poll_url,
-    to_job_document,
-    waiting_headers,
-)
-from api.params import JobBody, JobListQuery
+from api.params.scan import JobBody, JobListQuery
+from api.responses.envelope import read, success, understood
+from api.responses.errors import ACCEPTED, NO_CONTENT, OK
+from api.routes.dependencies import Answers, Desk, Feed, no_query, no_repeats
 from api.schemas import (
     CANCEL_ANSWERS,
     CREATE_JOB_ANSWERS,
@@ -27,7 +18,16 @@ from api.schemas import (
     JOB_EVENTS_ANSWERS,
     JOB_LIST_ANSWERS,
 )
-from pipelines.domain.jobs import FINAL
+from api.server.middleware.json_body import JsonRoute
+from api.services.job_document import (
+    ALREADY_FINISHED,
+    JOBS_PATH,
+    poll_url,
+    to_job_document,
+    waiting_headers,
+)
+from api.services.job_events import JobEvents
+from warehouse.records.jobs import FINAL
 
 router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query)])
 writing = APIRouter(tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(no_query)])

@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.deps import Reads, no_repeats
-from api.envelope import call_of, understood
-from api.list_params import HashtagListQuery, MusicListQuery
-from api.reads.deadline import Deadline
-from api.reads.lists import Wanted, read_list
-from api.reads.screens import HASHTAG_ORDERS, hashtag_listing, music_listing
-from api.routes.telling import tell
+from api.params.lists import HashtagListQuery, MusicListQuery
+from api.responses.envelope import call_of, understood
+from api.routes.cached_response import tell
+from api.routes.dependencies import Reads, no_repeats
 from api.schemas import HASHTAG_LIST_ANSWERS, MUSIC_LIST_ANSWERS
+from api.services.reads.deadline import Deadline
+from api.services.reads.lists import Wanted, read_list
+from api.services.reads.track_lists import HASHTAG_ORDERS, hashtag_listing, music_listing
 
 _APP = "/api/v1/vidplat/app/v3"
 

@@ -6,20 +6,15 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Body, Depends, Query, Request
 from starlette.responses import Response
 
-from api.awaiting import wait_for_job
-from api.batch import to_batch
-from api.body import JsonRoute
-from api.deps import Desk, Patience, no_query, no_repeats
-from api.envelope import read, success, understood
-from api.errors import ACCEPTED
-from api.job_document import (
-    poll_url,
-    to_hot_videos,
-    to_job_document,
-    waiting_headers,
-)
-from api.params import BatchBody, HotVideosQuery
+from api.params.scan import BatchBody, HotVideosQuery
+from api.responses.envelope import read, success, understood
+from api.responses.errors import ACCEPTED
+from api.routes.dependencies import Desk, Patience, no_query, no_repeats
 from api.schemas import BATCH_ANSWERS, HOT_VIDEOS_ANSWERS
+from api.server.middleware.json_body import JsonRoute
+from api.services.batch import to_batch
+from api.services.job_document import poll_url, to_hot_videos, to_job_document, waiting_headers
+from api.services.job_wait import wait_for_job
 
 router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeats)])
 writing = APIRouter(tags=["Music"], route_class=JsonRoute, dependencies=[Depends(no_query)])

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 from fastapi import APIRouter
 
-from api.errors import VerificationRequiredError
+from api.responses.errors import VerificationRequiredError
 from api.schemas import MUSIC_SEARCH_BODY, PROTECTED_ANSWERS, VIDEO_SEARCH_BODY
 
 router = APIRouter(tags=["Search"])

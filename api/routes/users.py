@@ -5,16 +5,16 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.deps import Reads, no_repeats
-from api.envelope import call_of, understood
-from api.list_params import MetricsQuery, PostsQuery, ProfileQuery, ResolveQuery
-from api.reads.deadline import Deadline
-from api.reads.metrics import read_metrics
-from api.reads.posts import ORDERS, PostsWanted, read_posts
-from api.reads.users import read_user, resolve_user
-from api.routes.telling import tell
+from api.params.lists import MetricsQuery, PostsQuery, ProfileQuery, ResolveQuery
+from api.responses.envelope import call_of, understood
+from api.routes.cached_response import tell
+from api.routes.dependencies import Reads, no_repeats
 from api.schemas import METRICS_ANSWERS, POSTS_ANSWERS, PROFILE_ANSWERS, RESOLVE_ANSWERS
-from pipelines.domain.list_documents import Window
+from api.services.reads.deadline import Deadline
+from api.services.reads.metrics import read_metrics
+from api.services.reads.posts import ORDERS, PostsWanted, read_posts
+from api.services.reads.users import read_user, resolve_user
+from pipelines.documents.lists import Window
 
 router = APIRouter(tags=["User"], dependencies=[Depends(no_repeats)])
 _APP = "/api/v1/vidplat/app/v3"

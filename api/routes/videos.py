@@ -6,16 +6,16 @@ from fastapi import APIRouter, Body, Depends, Request
 from pydantic import Field, StrictStr
 from starlette.responses import Response
 
-from api.body import JsonRoute, parse_json
-from api.deps import Reads, no_query
-from api.envelope import success, understood
-from api.errors import MalformedJsonError
-from api.reads.deadline import Deadline
-from api.reads.sources import Sources
-from api.reads.videos import read_videos
+from api.responses.envelope import success, understood
+from api.responses.errors import MalformedJsonError
+from api.routes.dependencies import Reads, no_query
 from api.schemas import VIDEOS_ANSWERS
-from pipelines.domain.errors import InvalidVideoIdsError
-from pipelines.domain.video_ids import APP_VIDEO_IDS, VIDEO_ID, WEB_VIDEO_IDS, read_video_ids
+from api.server.middleware.json_body import JsonRoute, parse_json
+from api.services.reads.deadline import Deadline
+from api.services.reads.sources import Sources
+from api.services.reads.videos import read_videos
+from pipelines.parameters.video_ids import APP_VIDEO_IDS, VIDEO_ID, WEB_VIDEO_IDS, read_video_ids
+from warehouse.records.errors import InvalidVideoIdsError
 
 VideoId = Annotated[StrictStr, Field(pattern=f"^{VIDEO_ID}$")]
 WebIds = Annotated[

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from api.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
+from api.responses.errors import ACCEPTED, ANSWERS, NO_CONTENT, NOT_MODIFIED, OK, PARTIAL_CONTENT
 from api.schemas.chart import ChartHistory
-from api.schemas.doctor import DoctorReport
-from api.schemas.evidence import AnnotationList, ComparisonDocument
+from api.schemas.extensions.doctor import DoctorReport
+from api.schemas.extensions.evidence import AnnotationList, ComparisonDocument
+from api.schemas.extensions.exports import ComparisonList, JobReads, Series, Storage
+from api.schemas.extensions.reference import Reference
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.many_videos import ManyVideos
-from api.schemas.reference import Reference
 from api.schemas.result import Batch, DiscoveryAnswer, HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope, Failure
-from api.schemas.taking import ComparisonList, JobReads, Series, Storage
-from warehouse.exporting.files import MEDIA_TYPES
+from warehouse.exports.table_files import MEDIA_TYPES
 
 type Answers = dict[int | str, dict[str, Any]]
 

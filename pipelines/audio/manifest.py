@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.audio.groups import GroupVerdict
-from pipelines.audio.listening import ListeningPool
-from pipelines.audio.sounds import Heard, NotComparable, Sound
-from pipelines.audio.verify import verify_group, warm_up
-from pipelines.domain.errors import InputError
-from pipelines.domain.evidence import Limits, PairEvidence
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.features.sounds import Heard, NotComparable, Sound
+from pipelines.audio.matching.group_verdict import GroupVerdict
+from pipelines.audio.matching.verify import verify_group, warm_up
+from warehouse.records.errors import InputError
+from warehouse.records.evidence import Limits, PairEvidence
 
 SCORE_COLUMNS = (
     "pair_id",

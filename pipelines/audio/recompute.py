@@ -6,10 +6,10 @@ What belongs here: the second measurement and how far it is from the first. Not 
 
 from dataclasses import asdict
 
-from pipelines.audio.features import Features
-from pipelines.audio.judging import judge_as_heard, judge_variant
-from pipelines.audio.observing import observed
-from pipelines.domain.evidence import Limits, PairEvidence
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching.judging import judge_as_heard, judge_variant
+from pipelines.audio.matching.rejection_hints import observed
+from warehouse.records.evidence import Limits, PairEvidence
 
 TOLERANCE = 1e-6
 

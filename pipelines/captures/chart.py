@@ -7,19 +7,19 @@ from collections.abc import Callable
 from datetime import date
 from typing import Self
 
-from pipelines.captures.booking import Booking
-from pipelines.captures.cancelling import CancelWatch
-from pipelines.captures.keeper import FLUSH_AFTER_S, Keeper
-from pipelines.captures.observed import Question
+from pipelines.captures.cancellation import CancelWatch
+from pipelines.captures.recording.calls import Booking
+from pipelines.captures.recording.observations import Question
+from pipelines.captures.recording.recorder import FLUSH_AFTER_S, Keeper
 from pipelines.captures.sharing import Sharing
-from pipelines.domain.chart import ChartIndex, ChartPage, ChartSong
-from pipelines.domain.clock import MACHINE_CLOCK, Clock
-from pipelines.domain.errors import ChartUnavailableError
-from pipelines.upstream.providers.protocol import ChartProvider
-from pipelines.upstream.reading import Reading
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.providers.protocol import ChartProvider
+from pipelines.platform.reading import Reading
 from warehouse.control import ControlStore
-from warehouse.engine import Engine
-from warehouse.lake import Lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import Lake
+from warehouse.records.charts import ChartIndex, ChartPage, ChartSong
+from warehouse.records.errors import ChartUnavailableError
 
 LATEST = "latest"
 CHART_SIZE = 500

@@ -8,18 +8,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from pipelines.captures.booking import Booking
-from pipelines.domain.errors import (
+from pipelines.captures.inputs import MAX_INPUT_LENGTH, MusicInput, is_id, read_music_input
+from pipelines.captures.recording.calls import Booking
+from pipelines.platform.parsers.links import SEC_UID, LinkTarget
+from pipelines.platform.providers import Provider
+from warehouse.control import ControlStore
+from warehouse.records.errors import (
     InvalidMusicInputError,
     InvalidParameterError,
     SametrackError,
     UnresolvedIdError,
 )
-from pipelines.domain.inputs import MAX_INPUT_LENGTH, MusicInput, is_id, read_music_input
-from pipelines.domain.records import UnavailableVideo, Video, VideoDetail
-from pipelines.upstream.providers import Provider
-from pipelines.upstream.vidplat.links import SEC_UID, LinkTarget
-from warehouse.control import ControlStore
+from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 LINK_TTL_S = 30 * 24 * 3600
 _GIVE_TRACK = "give the music id, or a link of another video that uses the track"

@@ -7,18 +7,26 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from pipelines.captures.booking import Booking
-from pipelines.captures.cancelling import CancelWatch
-from pipelines.captures.keeper import FLUSH_AFTER_S, Keeper
-from pipelines.captures.observed import Kind, Question, Seen
-from pipelines.captures.recall import Recall
+from pipelines.captures.cancellation import CancelWatch
+from pipelines.captures.list_walk import FetchPage, Steps, Walk
+from pipelines.captures.recent_details import Recall
+from pipelines.captures.recording.calls import Booking
+from pipelines.captures.recording.observations import Kind, Question, Seen
+from pipelines.captures.recording.recorder import FLUSH_AFTER_S, Keeper
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
+from pipelines.captures.search_walk import SearchLimits, SearchSteps, SearchWalk
 from pipelines.captures.sharing import Sharing
-from pipelines.captures.walk import FetchPage, Steps, Walk
-from pipelines.domain.clock import MACHINE_CLOCK, Clock
-from pipelines.domain.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
-from pipelines.domain.moments import observed_now
-from pipelines.domain.records import (
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.call_trace import open_trail
+from pipelines.platform.providers import Provider
+from pipelines.platform.reading import Reading, SoundFile
+from warehouse.control import ControlStore
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import Lake
+from warehouse.records.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.times import observed_now
+from warehouse.records.videos import (
     Account,
     HashtagInfo,
     Track,
@@ -26,14 +34,6 @@ from pipelines.domain.records import (
     VideoDetail,
     VideoPage,
 )
-from pipelines.domain.search import SearchPage, SearchPlace
-from pipelines.domain.search_walk import SearchLimits, SearchSteps, SearchWalk
-from pipelines.upstream.providers import Provider
-from pipelines.upstream.reading import Reading, SoundFile
-from pipelines.upstream.trail import open_trail
-from warehouse.control import ControlStore
-from warehouse.engine import Engine
-from warehouse.lake import Lake
 
 LIST_PAGE_LIMIT = 200
 _EXPIRED = frozenset({403, 404, 410})

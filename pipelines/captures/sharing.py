@@ -11,15 +11,15 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import uuid4
 
-from pipelines.captures.attempts import Attempt
-from pipelines.captures.keeper import Keeper
-from pipelines.captures.observed import Question, Seen
-from pipelines.captures.restoring import restore
-from pipelines.domain.clock import MACHINE_CLOCK, Clock
-from pipelines.domain.errors import WarehouseError
+from pipelines.captures.recording.observations import Question, Seen
+from pipelines.captures.recording.reads import Attempt
+from pipelines.captures.recording.recorder import Keeper
+from pipelines.captures.shared_results import restore
+from pipelines.clock import MACHINE_CLOCK, Clock
 from warehouse.control import ControlStore, Turn
-from warehouse.engine import Engine
-from warehouse.queries_captures import read_capture
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.captures import read_capture
+from warehouse.records.errors import WarehouseError
 
 HELD_FOR_S = 12.0  # whoever died with a lease holds others up for so long at most
 LOOK_EVERY_S = 0.05

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from pipelines.doctor.findings import Finding
-from pipelines.domain.documents import Document, to_time
-from pipelines.domain.health import (
+from pipelines.documents.videos import Document, to_time
+from warehouse.control import CircuitState, RobotsDecision
+from warehouse.records.health import (
     ENDPOINTS,
     OUTCOME_WORDS,
     REASONS,
@@ -16,7 +17,6 @@ from pipelines.domain.health import (
     advice_for,
     endpoints_hurt,
 )
-from warehouse.control import CircuitState, RobotsDecision
 
 MOST_KEYS = 40  # of one list of keys; the rest is counted
 

@@ -11,7 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from pipelines.doctor.asking import Watch
+from pipelines.doctor.checks.bounded_checks import within
+from pipelines.doctor.checks.machine import check_sandbox, check_workers
+from pipelines.doctor.checks.stores import Warehouse, check_control, check_warehouse, open_home_of
 from pipelines.doctor.documents import (
     to_circuit_documents,
     to_finding_documents,
@@ -19,17 +21,15 @@ from pipelines.doctor.documents import (
     to_surface_documents,
 )
 from pipelines.doctor.findings import Finding, Verdict, judge
-from pipelines.doctor.machine import check_sandbox, check_workers
-from pipelines.doctor.rounds import ask_and_keep
-from pipelines.doctor.stores import Warehouse, check_control, check_warehouse, open_home_of
-from pipelines.doctor.threads import within
-from pipelines.domain.documents import Document
-from pipelines.domain.errors import SametrackError, UnreachableError
-from pipelines.domain.health import SurfaceHealth
+from pipelines.doctor.probes.probe_round import ask_and_keep
+from pipelines.doctor.probes.rounds_of_probes import Watch
+from pipelines.documents.videos import Document
+from pipelines.platform.profiles import Profile
 from pipelines.settings import Settings
-from pipelines.upstream.profiles import Profile
 from warehouse.control import ControlStore
-from warehouse.health import read_last_worked
+from warehouse.queries.surface_health import read_last_worked
+from warehouse.records.errors import SametrackError, UnreachableError
+from warehouse.records.health import SurfaceHealth
 
 LOOK_S = 14.0
 """So long may one look at this machine take. A busy machine is slow to load libraries."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pipelines.domain.health import SurfaceHealth
+from warehouse.records.health import SurfaceHealth
 
 State = Literal["ok", "warn", "fail"]
 

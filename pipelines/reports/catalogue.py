@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from pipelines.domain.errors import InvalidParameterError
+from warehouse.records.errors import InvalidParameterError
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 PLACES = frozenset({"home", "lake", "tables", "as_of"})

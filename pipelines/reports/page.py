@@ -1,7 +1,8 @@
 """An executed notebook as one HTML page that asks the network for nothing.
 
 Texts of notebooks are markdown without raw HTML; HTML of outputs is taken from our own display
-classes alone (`warehouse/reporting/display.py`), everything else is escaped. The page's policy
+classes alone (`pipelines/reports/figures/display.py`), everything else is escaped. The page's
+policy
 allows no script and no request.
 """
 

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from pipelines.sandbox.server import SandboxOptions, serve
-from pipelines.world.alterations import ALTERED_SHARE
+from pipelines.sandbox.server.app import SandboxOptions, serve
+from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 
 
 def _options() -> SandboxOptions:

@@ -9,8 +9,15 @@ read before stays.
 import asyncio
 from collections.abc import Coroutine, Iterable
 
-from pipelines.domain.coverage import SourceCoverage
-from pipelines.domain.errors import (
+from pipelines.scan.rules.candidate_pool import (
+    Candidate,
+    Sighting,
+    choose_candidates,
+    choose_others,
+)
+from pipelines.scan.scan_run import ScanSession
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.errors import (
     BudgetSpentError,
     ForbiddenError,
     LoginRequiredError,
@@ -19,9 +26,7 @@ from pipelines.domain.errors import (
     UpstreamError,
     VerificationDemandedError,
 )
-from pipelines.domain.pool import Candidate, Sighting, choose_candidates, choose_others
-from pipelines.domain.records import Track, UnavailableVideo, Video, VideoDetail
-from pipelines.scan.session import ScanSession
+from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
 DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: inside a job
 READS_IN_FLIGHT = 16  # the client's own per-host limits are tighter; this only bounds memory

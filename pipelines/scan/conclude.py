@@ -6,20 +6,20 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from pipelines.domain.accounts import to_account_summary
-from pipelines.domain.coverage import merged
-from pipelines.domain.documents import (
+from pipelines.documents.videos import (
     to_ranked_document,
     to_time,
     to_track_document,
     to_variant_document,
 )
-from pipelines.domain.estimate import unseen_music_ids
-from pipelines.domain.expansion import Confirmed
-from pipelines.domain.results import ResultDocument, Source
+from pipelines.scan.rules.account_summary import to_account_summary
+from pipelines.scan.rules.estimate import unseen_music_ids
+from pipelines.scan.rules.expansion import Confirmed
+from pipelines.scan.rules.results import ResultDocument, Source
+from pipelines.scan.scan_run import ScanSession
 from pipelines.scan.search import search_related, search_summary
-from pipelines.scan.session import ScanSession
-from warehouse.queries import read_confirmed_history, read_first_observed
+from warehouse.queries.results import read_confirmed_history, read_first_observed
+from warehouse.records.coverage import merged
 
 ENDED = frozenset({"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"})
 """Stop reasons after which the same source shows nothing more. `page_limit` is the first screen of

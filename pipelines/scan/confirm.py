@@ -8,12 +8,12 @@ the track's own id needs none. What is confirmed is confirmed as heard: at its o
 import asyncio
 from collections.abc import Sequence
 
-from pipelines.domain.evidence import Comparison, Verdict
-from pipelines.domain.expansion import Confirmed, Variant, group_by_music, listening_order
-from pipelines.domain.records import Video
 from pipelines.scan.collect import book, fill_pool, read_details, read_music_screen
 from pipelines.scan.excerpts import finish_cutting, settle_group
-from pipelines.scan.listen import (
+from pipelines.scan.rules.expansion import Confirmed, Variant, group_by_music, listening_order
+from pipelines.scan.scan_run import HeardWork, ScanSession
+from pipelines.scan.screens import read_author_screens, read_hashtag_screens
+from pipelines.scan.verify_audio import (
     choose_references,
     recall_sounds,
     representatives,
@@ -21,8 +21,8 @@ from pipelines.scan.listen import (
     verify_music,
     write_sounds,
 )
-from pipelines.scan.screens import read_author_screens, read_hashtag_screens
-from pipelines.scan.session import HeardWork, ScanSession
+from warehouse.records.evidence import Comparison, Verdict
+from warehouse.records.videos import Video
 
 MAX_ROUNDS = 8  # each round needs a newly verified id, so this only bounds a hostile platform
 GROUPS_IN_FLIGHT = 6  # downloads overlap with listening; the pool bounds the listening itself

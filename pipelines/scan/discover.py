@@ -5,27 +5,22 @@ It is made of the scan's own stages; what a candidate's entry says is in `domain
 
 from typing import Any
 
-from pipelines.domain.discovery import (
+from pipelines.documents.videos import Document, to_evidence_document, to_time, to_track_document
+from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
+from pipelines.scan.conclude import coverage_document, ranked_document
+from pipelines.scan.confirm import confirm_videos
+from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others
+from pipelines.scan.rules.discovery import (
     association_of,
     layer_counts,
     title_relation,
     to_discovered,
 )
-from pipelines.domain.documents import (
-    Document,
-    to_evidence_document,
-    to_time,
-    to_track_document,
-)
-from pipelines.domain.evidence import ALGORITHM, Comparison
-from pipelines.domain.expansion import Confirmed
-from pipelines.domain.pool import Sighting, choose_candidates, choose_others
-from pipelines.domain.ranking import rank_documents
-from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
-from pipelines.scan.conclude import coverage_document, ranked_document
-from pipelines.scan.confirm import confirm_videos
+from pipelines.scan.rules.expansion import Confirmed
+from pipelines.scan.rules.ranking import rank_documents
+from pipelines.scan.scan_run import ScanSession
 from pipelines.scan.screens import read_author_screens
-from pipelines.scan.session import ScanSession
+from warehouse.records.evidence import ALGORITHM, Comparison
 
 type Row = dict[str, object]
 

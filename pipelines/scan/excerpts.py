@@ -11,10 +11,10 @@ from pathlib import Path
 
 import structlog
 
-from pipelines.domain.evidence import Comparison
-from pipelines.domain.excerpts import Excerpt, excerpts_of
-from pipelines.domain.records import Video
-from pipelines.scan.session import HeardWork, ScanSession
+from pipelines.scan.scan_run import HeardWork, ScanSession
+from warehouse.records.evidence import Comparison
+from warehouse.records.excerpts import Excerpt, excerpts_of
+from warehouse.records.videos import Video
 
 _ABANDONED_S = 86_400.0
 _log = structlog.get_logger("scan")

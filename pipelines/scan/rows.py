@@ -7,11 +7,11 @@ from typing import Any
 
 import orjson
 
-from pipelines.domain.coverage import merged
-from pipelines.domain.evidence import ALGORITHM, Comparison, variant_kind
-from pipelines.domain.expansion import Confirmed
-from pipelines.domain.results import view_result
-from pipelines.scan.session import ScanSession
+from pipelines.scan.rules.expansion import Confirmed
+from pipelines.scan.rules.results import view_result
+from pipelines.scan.scan_run import ScanSession
+from warehouse.records.coverage import merged
+from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
 
 type Row = dict[str, object]
 

@@ -7,9 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from pipelines.captures import Walk
-from pipelines.domain.expansion import authors_to_scan, hashtags_to_scan
-from pipelines.domain.records import Video
+from pipelines.captures.list_walk import Walk
 from pipelines.scan.collect import (
     ENDS_THE_SOURCE,
     READS_IN_FLIGHT,
@@ -17,7 +15,9 @@ from pipelines.scan.collect import (
     note_sighted,
     to_sighting,
 )
-from pipelines.scan.session import ScanSession
+from pipelines.scan.rules.expansion import authors_to_scan, hashtags_to_scan
+from pipelines.scan.scan_run import ScanSession
+from warehouse.records.videos import Video
 
 CANDIDATES_PER_AUTHOR = 3  # one author screen is asked for every so many places in the pool
 CANDIDATES_PER_HASHTAG = 15  # its first screen shows works of many songs, so fewer are asked

@@ -3,16 +3,16 @@
 Which terms, and how a work relates to the song, is `domain`'s; walking is the captures'.
 """
 
-from pipelines.domain.documents import Document
-from pipelines.domain.records import Video
-from pipelines.domain.related import to_search_related, to_search_summary
-from pipelines.domain.results import no_search
-from pipelines.domain.search_walk import SearchWalk, to_search_limits
-from pipelines.domain.terms import scene_terms, search_terms
+from pipelines.captures.search_walk import SearchWalk, to_search_limits
+from pipelines.documents.videos import Document
 from pipelines.scan.collect import book, to_sighting
-from pipelines.scan.session import ScanSession
-from warehouse.queries import read_latest_videos
-from warehouse.queries_surfaces import read_search_union
+from pipelines.scan.rules.related import to_search_related, to_search_summary
+from pipelines.scan.rules.results import no_search
+from pipelines.scan.rules.search_terms import scene_terms, search_terms
+from pipelines.scan.scan_run import ScanSession
+from warehouse.queries.results import read_latest_videos
+from warehouse.queries.surfaces import read_search_union
+from warehouse.records.videos import Video
 
 NO_TERM = "search:no_title_to_search"
 

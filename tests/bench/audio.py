@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from pipelines.audio.decoding import decode_sound
-from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.audio.features import Features
-from pipelines.audio.measurement import measure_features
-from pipelines.audio.sounds import Sound, library_version
-from pipelines.audio.verify import compare_pair, warm_up
-from pipelines.domain.evidence import Limits
+from pipelines.audio.decode.decoding import decode_sound
+from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sounds import Sound, library_version
+from pipelines.audio.matching.verify import compare_pair, warm_up
 from tests.bench.running import Told, Workspace
 from tests.data.audio import synthesis
+from warehouse.records.evidence import Limits
 
 CLIPS = 6
 

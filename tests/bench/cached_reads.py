@@ -29,12 +29,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from api.answer_cache import keep
-from api.cli.processes import find_port
-from api.context import Note
-from api.envelope import read, understood
-from api.layers import wrap
-from api.metrics import Metrics
+from api.cli.processes.child_processes import find_port
+from api.responses.envelope import read, understood
+from api.server.metrics import Metrics
+from api.server.middleware.response_cache import keep
+from api.server.middleware_stack import wrap
+from api.server.request_context import Note
 from api.settings import ApiSettings
 from pipelines.logs import logging_later
 from tests.bench.running import Figure, Told, Workspace, run_alone

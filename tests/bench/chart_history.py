@@ -17,8 +17,8 @@ from typing import Any
 
 import httpx2
 
-from api.cli.processes import sametrack
-from pipelines.domain.chart_history import FIRST_DAY
+from api.cli.processes.child_processes import sametrack
+from pipelines.charts.rules.history import FIRST_DAY
 from tests.bench.running import Told, Workspace, run_alone
 from tests.stage import Stage, open_stage
 

@@ -14,8 +14,8 @@ from typing import Any
 import httpx2
 import psutil
 
-from pipelines.domain.parameters import ScanParameters
-from pipelines.domain.results import view_result
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.rules.results import view_result
 from tests.bench.running import Figure, Told, Workspace, run_alone
 from tests.documents import result, work
 from tests.stage import Stage, open_stage, wait_for

@@ -16,10 +16,10 @@ import pyarrow as pa
 from deltalake import DeltaTable, WriterProperties, write_deltalake
 
 from tests.bench.running import Told
-from warehouse.home import Home, open_home
-from warehouse.lake import Lake, open_lake
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.store import Lake, open_lake
+from warehouse.maintenance.compaction import tidy_lake
 from warehouse.tables import BY_NAME
-from warehouse.tidying import tidy_lake
 
 PAGE = 20
 OF_ONE = 50  # works under one music id, and of one account

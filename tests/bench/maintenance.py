@@ -37,13 +37,13 @@ from tests.bench.large_lake import (
     keep_large_lake,
 )
 from tests.bench.running import Figure, Told, Workspace, run_alone
-from warehouse.arranging import ARRANGED_ROWS
-from warehouse.engine import Engine
-from warehouse.indexing import renew_index
-from warehouse.lake import Lake, open_lake
-from warehouse.queries_lists import read_union_page
-from warehouse.queries_works import read_listed
-from warehouse.tidying import Tidied, tidy_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import Lake, open_lake
+from warehouse.maintenance.compaction import Tidied, tidy_lake
+from warehouse.maintenance.sorting import ARRANGED_ROWS
+from warehouse.maintenance.video_index import renew_index
+from warehouse.queries.lists.pages import read_union_page
+from warehouse.queries.videos import read_listed
 
 OBSERVATIONS = 5_000_000
 DAYS = 7

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 
 import httpx2
 
-from pipelines.domain.jobs import Job
 from tests.bench.running import Told, Workspace, run_alone
 from tests.stage import Stage, open_stage, wait_for
+from warehouse.records.jobs import Job
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 SEED, SIZE = 7, 0.3

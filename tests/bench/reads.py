@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx2
 import psutil
 
-from api.cli.processes import Household, Program, find_port, sametrack
+from api.cli.processes.child_processes import Household, Program, find_port, sametrack
 from tests.bench.large_lake import FAR, NEAR, PAGE, SMALLER, LargeLake, keep_large_lake
 from tests.bench.running import Figure, Told, Workspace, run_alone
 from tests.stage import wait_for

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 
-from pipelines.domain.jobs import Progress
-from pipelines.domain.records import Statistics, Video
 from tests.bench.running import Figure, Workspace
 from warehouse.control import NewJob, open_control
-from warehouse.engine import Engine
-from warehouse.home import open_home
-from warehouse.lake import Lake, open_lake
-from warehouse.queries import read_latest_videos
-from warehouse.rows import video_row
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.record_rows import video_row
+from warehouse.lake.store import Lake, open_lake
+from warehouse.queries.results import read_latest_videos
+from warehouse.records.jobs import Progress
+from warehouse.records.videos import Statistics, Video
 
 ROWS = 50
 COMMITS = 60

@@ -20,10 +20,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from api.report.truth import LINK_TYPES, Judgement, judge, to_true_videos
-from api.report.wording import RECALL_OF
+from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_true_videos
+from api.services.report.messages import RECALL_OF
 from tests.stage import Stage, open_stage
-from warehouse.queries import read_candidates, read_result_document
+from warehouse.queries.results import read_candidates, read_result_document
 
 PATIENCE_S = 1800.0  # a machine may be busy with other things
 console = Console(width=160)

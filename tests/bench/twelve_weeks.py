@@ -23,7 +23,7 @@ import psutil
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from api.cli.processes import Household
+from api.cli.processes.child_processes import Household
 from tests.bench.large_lake import _append, write_chart
 from tests.bench.reads import (
     CHART,
@@ -39,9 +39,9 @@ from tests.bench.reads import (
     _year,
 )
 from tests.bench.running import Figure, Told, Workspace, run_alone
-from warehouse.home import open_home
-from warehouse.lake import Lake, open_lake
-from warehouse.tidying import tidy_lake
+from warehouse.home.folder import open_home
+from warehouse.lake.store import Lake, open_lake
+from warehouse.maintenance.compaction import tidy_lake
 
 WEEKS = 12
 TRACKS = 200

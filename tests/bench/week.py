@@ -18,12 +18,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from pipelines.domain.jobs import PRIORITY_SCHEDULES
-from pipelines.domain.watching import Thresholds
 from tests.bench.running import Figure
 from tests.stage import Stage, open_stage
 from tests.week import NAME, Week
 from tests.week_truth import Verdict, judge_digests, judge_series
+from warehouse.records.jobs import PRIORITY_SCHEDULES
+from warehouse.records.watchlists import Thresholds
 
 console = Console(width=130)
 

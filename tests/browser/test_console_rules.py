@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from api.schemas.examples import read_example
-from pipelines.domain.parameters import SORT_ORDERS
+from pipelines.parameters.scan import SORT_ORDERS
 from tests.stage import open_stage
 from tests.visitor import View, Visitors
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from pipelines.domain.watching import Due
 from tests.stage import Stage
 from tests.visitor import View, Visitors
+from warehouse.records.watchlists import Due
 
 pytestmark = pytest.mark.browser
 

@@ -12,21 +12,21 @@ import structlog
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from api.annotations import AnnotationDesk
 from api.app import create_app
-from api.evidence.desk import EvidenceDesk
-from api.health import Readiness
+from api.server.health import Readiness
+from api.services.annotations import AnnotationDesk
+from api.services.evidence.service import EvidenceDesk
 from api.settings import ApiSettings
-from pipelines.desk import ScanDesk, World
-from pipelines.domain.documents import Document
-from pipelines.domain.evidence import ALGORITHM
-from pipelines.domain.jobs import Job
-from pipelines.domain.parameters import ScanParameters, scan_key
-from pipelines.kept_results import Results
+from pipelines.documents.videos import Document
+from pipelines.parameters.scan import ScanParameters, scan_key
+from pipelines.scan.service.result_cache import Results
+from pipelines.scan.service.service import ScanDesk, World
 from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from tests.reads import Desk, open_reads
 from warehouse.control import ControlStore, NewJob, open_control
-from warehouse.excerpts import ExcerptFolder
+from warehouse.home.excerpt_files import ExcerptFolder
+from warehouse.records.evidence import ALGORITHM
+from warehouse.records.jobs import Job
 
 WORLD = "sandbox"
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.annotations import COLUMNS, AnnotationDesk
-from api.schemas.evidence import AnnotationList
+from api.schemas.extensions.evidence import AnnotationList
 from api.schemas.shape import Envelope
+from api.services.annotations import COLUMNS, AnnotationDesk
 
 PAIR = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 PLACE = f"/api/v1/sametrack/comparisons/{PAIR}/annotations"

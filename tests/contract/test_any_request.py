@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, settings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.app import build_routes
-from api.feed import JobFeed
-from api.health import Readiness
-from api.links import LINKS
+from api.openapi.links import LINKS
+from api.server.health import Readiness
+from api.services.job_feed import JobFeed
 from tests.fuzz.requests import judge, settings_for
 from tests.fuzz.requests import service as demo_service
 

@@ -21,8 +21,8 @@ from api.client import AsyncClient, Connection
 from api.mcp.coverage import shorter
 from api.mcp.tools import build_server
 from api.settings import ApiSettings
-from pipelines.domain.parameters import ScanParameters
-from pipelines.domain.results import view_result
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.rules.results import view_result
 from tests.documents import MUSIC_ID, result
 
 HERE = "http://127.0.0.1"
@@ -145,7 +145,7 @@ async def test_the_mounted_tools_stand_behind_the_same_door(service: Any) -> Non
 def test_nothing_is_mounted_unless_it_is_asked_for(service: Any) -> None:
     answer = service.client().post("/mcp", json={})
     assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
-    program = "import sys, api.server; print('mcp' in sys.modules)"
+    program = "import sys, api.process; print('mcp' in sys.modules)"
     assert create_app.__module__ == "api.app"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

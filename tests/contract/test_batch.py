@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from api.schemas.result import Batch
 from api.schemas.shape import Envelope
-from pipelines.domain.parameters import ScanParameters
+from pipelines.parameters.scan import ScanParameters
 
 BATCH = "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"

@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from starlette.testclient import TestClient
 
-from api.schemas.chart_platform import ChartSongBeside, SaidOfLinks
+from api.schemas.extensions.chart_platform import ChartSongBeside, SaidOfLinks
 from api.schemas.shape import Envelope, Failure
-from pipelines.charting.judging import judge_songs
+from pipelines.charts.link_songs import judge_songs
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.reads import Desk, open_reads
 

@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from api.schemas.chart import ChartHistory
 from api.schemas.shape import Envelope
-from pipelines.domain.errors import ChartUnavailableError
 from tests.reads import Desk, open_reads
+from warehouse.records.errors import ChartUnavailableError
 
 PATH = "/api/v1/music/chartsrc/top500/history"
 

@@ -17,9 +17,9 @@ from api.client import (
     UnavailableError,
     WatchEntryGiven,
 )
-from api.documenting.writing import read_description
-from api.reference import INTERFACE, build_reference
-from pipelines.charting.judging import judge_songs
+from api.generate.files import read_description
+from api.openapi.reference import INTERFACE, build_reference
+from pipelines.charts.link_songs import judge_songs
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.contract.test_service_client import HERE, answering, client_of, good
 from tests.documents import MUSIC_ID

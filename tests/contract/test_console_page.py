@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.page_files import FOLDER, page_names
-from api.report.wording import STOPS
+from api.server.middleware.static_files import FOLDER, page_names
+from api.services.report.messages import STOPS
 
 PLAIN = {"Accept-Encoding": "identity"}
 

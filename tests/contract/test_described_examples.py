@@ -11,13 +11,13 @@ import httpx2
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from api.documenting.tables import to_curl
-from api.documenting.writing import read_description
-from api.feed import JobFeed
-from api.languages import is_chinese
-from api.openapi import in_chinese
-from api.reference import INTERFACE, build_reference
-from api.server import build_app_from_settings
+from api.generate.files import read_description
+from api.generate.reference_tables import to_curl
+from api.openapi.description import in_chinese
+from api.openapi.reference import INTERFACE, build_reference
+from api.process import build_app_from_settings
+from api.responses.languages import is_chinese
+from api.services.job_feed import JobFeed
 from api.settings import ApiSettings
 from tests.guides import read_curl
 

@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from api.schemas.result import DiscoveryAnswer
 from api.schemas.shape import Envelope
-from pipelines.domain.discovery import DiscoveryParameters
+from pipelines.scan.rules.discovery import DiscoveryParameters
 from tests.documents import discovery_result
 from tests.operations import BusyWorker
 

@@ -7,14 +7,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import create_app
-from api.health import Readiness
-from api.platform_health import PlatformHealth
-from api.schemas.doctor import DoctorReport
+from api.schemas.extensions.doctor import DoctorReport
 from api.schemas.shape import Envelope, ReadinessReport
+from api.server.health import Readiness
+from api.server.platform_health import PlatformHealth
 from api.settings import ApiSettings
-from pipelines.domain.errors import WarehouseUnavailableError
-from pipelines.domain.health import SurfaceHealth
 from warehouse.control import CircuitState, RobotsDecision
+from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.health import SurfaceHealth
 
 DOCTOR = "/api/v1/sametrack/doctor"
 NOW = datetime(2026, 1, 31, 11, tzinfo=UTC)

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from api.errors import ANSWERS
+from api.responses.errors import ANSWERS
 from api.schemas.shape import Envelope, Failure
-from pipelines.domain.errors import RateLimitedError, SametrackError
+from warehouse.records.errors import RateLimitedError, SametrackError
 
 KEYS = (
     "code", "request_id", "message", "message_zh", "time", "time_stamp", "time_zone", "docs",

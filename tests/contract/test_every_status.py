@@ -15,8 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from api.layers import wrap
-from pipelines.domain.errors import ForbiddenError, ProviderUnsupportedError, SametrackError
+from api.server.middleware_stack import wrap
 from tests.documents import discovery_result
 from tests.operations import (
     APP,
@@ -29,6 +28,7 @@ from tests.operations import (
     operation,
 )
 from tests.reads import Desk
+from warehouse.records.errors import ForbiddenError, ProviderUnsupportedError, SametrackError
 
 KEYS = (
     "code", "request_id", "message", "message_zh", "time", "time_stamp", "time_zone", "docs",

@@ -12,16 +12,16 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from api.evidence.desk import PATH
-from api.schemas.evidence import ComparisonDocument
 from api.schemas.examples import read_example
+from api.schemas.extensions.evidence import ComparisonDocument
 from api.schemas.shape import Envelope
-from pipelines.audio.features import FEATURE_VERSION, Features
-from pipelines.audio.peaks import Peaks
-from pipelines.audio.sounds import pack_features
-from pipelines.domain.evidence import ALGORITHM, Limits, PairEvidence
-from pipelines.domain.excerpts import excerpts_of
-from warehouse.excerpts import ExcerptFolder
+from api.services.evidence.service import PATH
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
+from pipelines.audio.features.sounds import pack_features
+from warehouse.home.excerpt_files import ExcerptFolder
+from warehouse.records.evidence import ALGORITHM, Limits, PairEvidence
+from warehouse.records.excerpts import excerpts_of
 
 COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 HERE = f"{PATH}/{COMPARISON_ID}"

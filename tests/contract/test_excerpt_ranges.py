@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.ranges import whole_or_part
+from api.services.byte_ranges import whole_or_part
 
 CONTENT = bytes(range(100))
 KEPT = {"Cache-Control": "private"}

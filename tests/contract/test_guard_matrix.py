@@ -7,9 +7,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Scope
 
-from api.errors import answer_of
-from api.guard import Guard
-from pipelines.domain.errors import SametrackError
+from api.responses.errors import answer_of
+from api.server.middleware.guard import Guard
+from warehouse.records.errors import SametrackError
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 OWN = "127.0.0.1:8780"

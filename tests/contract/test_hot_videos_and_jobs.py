@@ -9,11 +9,11 @@ from starlette.testclient import TestClient
 
 from api.schemas.result import HotVideosAnswer, JobDocument, JobList
 from api.schemas.shape import Envelope
-from pipelines.domain.documents import Document
-from pipelines.domain.jobs import Progress
-from pipelines.domain.parameters import ScanParameters
+from pipelines.documents.videos import Document
+from pipelines.parameters.scan import ScanParameters
 from tests.documents import result
 from tests.operations import BusyWorker
+from warehouse.records.jobs import Progress
 
 ROOT = "/api/v1/vidplat/app/v3"
 HOT = f"{ROOT}/fetch_music_hot_videos"

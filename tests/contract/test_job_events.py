@@ -6,7 +6,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from api.schemas.result import JobDocument
-from pipelines.domain.jobs import Progress
+from warehouse.records.jobs import Progress
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 OWN = "/api/v1/sametrack/jobs"

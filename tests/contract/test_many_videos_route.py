@@ -9,10 +9,10 @@ from starlette.testclient import TestClient
 
 from api.schemas.many_videos import ManyVideos
 from api.schemas.shape import Envelope
-from pipelines.domain.errors import PageWithoutDataError
-from pipelines.upstream.providers.mock import open_world
-from pipelines.world.works import State
+from pipelines.platform.providers.mock.provider import open_world
+from pipelines.sandbox.world.content.videos import State
 from tests.reads import Desk
+from warehouse.records.errors import PageWithoutDataError
 
 WEB = "/api/v1/vidplat/web/fetch_multi_video"
 APP = "/api/v1/vidplat/app/v3/fetch_multi_video"

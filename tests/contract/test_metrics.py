@@ -4,9 +4,9 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from api.metrics import BUCKETS_S, Metrics, SharedFigures
+from api.server.metrics import BUCKETS_S, Metrics, SharedFigures
 from api.settings import ApiSettings
-from pipelines.domain.errors import WarehouseUnavailableError
+from warehouse.records.errors import WarehouseUnavailableError
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 TEMPLATE = f"{JOBS}/{{job_id}}"

@@ -10,15 +10,15 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 import api.schemas.examples
-from api.errors import ANSWERS
+from api.responses.errors import ANSWERS
 from api.schemas.chart import ChartHistory
-from api.schemas.evidence import ComparisonDocument
 from api.schemas.examples import ANSWERS_SHOWN, read_example
+from api.schemas.extensions.evidence import ComparisonDocument
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.many_videos import ManyVideos
 from api.schemas.result import HotVideosAnswer, JobDocument
 from api.schemas.shape import Envelope
-from pipelines.domain.parameters import PARAMETERS, Parameter
+from pipelines.parameters.scan import PARAMETERS, Parameter
 
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"

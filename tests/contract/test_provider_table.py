@@ -7,9 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from pipelines.domain.errors import ProviderUnsupportedError
-from pipelines.settings import DataProvider, MusicProvider, Settings
-from pipelines.upstream.providers import (
+from pipelines.platform.providers import (
     ChartProvider,
     Provider,
     build_chart_provider,
@@ -19,6 +17,8 @@ from pipelines.upstream.providers import (
     has_world,
     music_provider_name,
 )
+from pipelines.settings import DataProvider, MusicProvider, Settings
+from warehouse.records.errors import ProviderUnsupportedError
 
 ROOT = Path(__file__).parents[2]
 DATA, MUSIC = get_args(DataProvider), get_args(MusicProvider)

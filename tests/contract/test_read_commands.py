@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from api.cli import caller
 from api.cli.main import app
-from api.documenting.writing import read_description
-from api.reference import INTERFACE
-from pipelines.world.world import World
+from api.generate.files import read_description
+from api.openapi.reference import INTERFACE
+from pipelines.sandbox.world.world import World
 
 
 @pytest.fixture

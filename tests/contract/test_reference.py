@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.chinese import DESCRIPTIONS_ZH, HINTS_ZH, PHRASES_ZH, SUMMARIES_ZH
-from api.errors import ANSWERS
-from api.languages import is_chinese, split_languages
-from api.reference import INTERFACE
-from api.schemas.reference import Reference
+from api.openapi.chinese_texts import DESCRIPTIONS_ZH, HINTS_ZH, PHRASES_ZH, SUMMARIES_ZH
+from api.openapi.reference import INTERFACE
+from api.responses.errors import ANSWERS
+from api.responses.languages import is_chinese, split_languages
+from api.schemas.extensions.reference import Reference
 from api.schemas.shape import Envelope
 
 PATH = "/api/v1/sametrack/reference"

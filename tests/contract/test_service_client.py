@@ -28,10 +28,10 @@ from api.client import (
     UnsupportedError,
     WaitTimeoutError,
 )
-from api.client.asking import Ask
-from api.documenting.shapes import DATA_NAMES
-from api.documenting.writing import derived_files, read_description
-from api.reference import INTERFACE, build_reference
+from api.client.requests.operations import Ask
+from api.generate.client_types import DATA_NAMES
+from api.generate.files import derived_files, read_description
+from api.openapi.reference import INTERFACE, build_reference
 from tests.documents import MUSIC_ID
 
 HERE = "http://127.0.0.1"
@@ -285,7 +285,7 @@ def test_every_parameter_that_is_sent_is_one_of_the_operation() -> None:
         (one["method"], one["path"]): {parameter["name"] for parameter in one["parameters"]}
         for one in build_reference(read_description())["operations"]
     }
-    asking = api.client.asking
+    asking = api.client.requests.operations
     asks: list[Ask[Any]] = [
         asking.user_posts("u", 0, 1, 1),
         asking.user_metrics("u", 1, 1),

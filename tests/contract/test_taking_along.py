@@ -11,12 +11,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import create_app
-from api.health import Readiness
-from api.job_document import JOBS_PATH
+from api.schemas.extensions.exports import ComparisonList, JobReads, Series
 from api.schemas.shape import Envelope
-from api.schemas.taking import ComparisonList, JobReads, Series
+from api.server.health import Readiness
+from api.services.job_document import JOBS_PATH
 from api.settings import ApiSettings
-from pipelines.upstream.providers.mock import open_world
+from pipelines.platform.providers.mock.provider import open_world
 from tests.documents import result
 from tests.reads import Desk
 

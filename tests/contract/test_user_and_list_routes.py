@@ -10,12 +10,14 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from api.app import create_app
-from api.health import Readiness
-from api.reads.sources import Sources
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.shape import Envelope, Failure
+from api.server.health import Readiness
+from api.services.reads.sources import Sources
 from api.settings import ApiSettings
-from pipelines.domain.errors import (
+from pipelines.platform.providers.mock.provider import open_world
+from tests.reads import Desk, Scripted, ScriptedSources, open_reads
+from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
     LoginRequiredError,
@@ -28,8 +30,6 @@ from pipelines.domain.errors import (
     UpstreamError,
     VerificationDemandedError,
 )
-from pipelines.upstream.providers.mock import open_world
-from tests.reads import Desk, Scripted, ScriptedSources, open_reads
 
 VIDPLAT = "/api/v1/vidplat"
 RESOLVE = f"{VIDPLAT}/web/get_sec_user_id"

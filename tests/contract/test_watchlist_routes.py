@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel
 from starlette.testclient import TestClient
 
-from api.schemas.shape import Envelope, Failure
-from api.schemas.watchlists import (
+from api.params.watchlists import WatchlistBody
+from api.schemas.extensions.watchlists import (
     WatchDigestList,
     WatchlistDeleted,
     WatchlistDocument,
@@ -18,9 +18,9 @@ from api.schemas.watchlists import (
     WatchRunList,
     WatchRunWhole,
 )
-from api.watch_params import WatchlistBody
-from pipelines.domain.watching import Due
+from api.schemas.shape import Envelope, Failure
 from tests.reads import Desk
+from warehouse.records.watchlists import Due
 
 PATH = "/api/v1/sametrack/watchlists"
 TRACK = {"kind": "track", "input": "7300000000000000001"}

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 from PIL import Image
 
-from api.cli.processes import sametrack
+from api.cli.processes.child_processes import sametrack
 from api.schemas.result import HotVideosAnswer, JobDocument
 from api.schemas.shape import Envelope
 from tests.stage import Stage, open_stage, wait_for

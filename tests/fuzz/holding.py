@@ -7,9 +7,17 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from pipelines.domain.chart import ChartIndex, ChartPage
-from pipelines.domain.errors import SametrackError
-from pipelines.domain.records import (
+from pipelines.platform.parsers.counts import parse_count
+from pipelines.platform.parsers.videos import Seen
+from tests.answers import parse_as
+from tests.fuzz.containers import DUPLICATE
+from tests.fuzz.mutating import Case, places
+from warehouse.lake.page_rows import chart_issue_rows, chart_song_rows, search_page_row
+from warehouse.lake.record_rows import account_row, hashtag_row, track_row, video_row
+from warehouse.records.charts import ChartIndex, ChartPage
+from warehouse.records.errors import SametrackError
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import (
     Account,
     HashtagInfo,
     Track,
@@ -18,16 +26,8 @@ from pipelines.domain.records import (
     VideoDetail,
     VideoPage,
 )
-from pipelines.domain.search import SearchPage, SearchPlace
-from pipelines.upstream.vidplat.counts import parse_count
-from pipelines.upstream.vidplat.videos import Seen
-from tests.answers import parse_as
-from tests.fuzz.containers import DUPLICATE
-from tests.fuzz.mutating import Case, places
-from warehouse.contract import to_arrow
-from warehouse.page_rows import chart_issue_rows, chart_song_rows, search_page_row
-from warehouse.rows import account_row, hashtag_row, track_row, video_row
 from warehouse.tables import BY_NAME
+from warehouse.tables.contract import to_arrow
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 SEEN = Seen(surface="any", observed_at=NOW, link_of=str)

@@ -28,18 +28,18 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from pipelines.attempts import ScanEnd
-from pipelines.desk import ScanDesk, World
-from pipelines.domain.errors import JobNotFoundError, WarehouseUnavailableError
-from pipelines.domain.jobs import Job, Progress
-from pipelines.domain.parameters import ScanParameters
-from pipelines.kept_results import Results
-from pipelines.launching import ORIGIN_TAG
+from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.worker.worker import Worker
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.service.result_cache import Results
+from pipelines.scan.service.service import ScanDesk, World
 from pipelines.settings import Settings
-from pipelines.worker import Worker
 from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
 from tests.job_states import FINAL, LEGAL_MOVES
 from warehouse.control import ControlStore, open_control
+from warehouse.records.errors import JobNotFoundError, WarehouseUnavailableError
+from warehouse.records.jobs import Job, Progress
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 STEPS = 50

@@ -16,9 +16,9 @@ from pathlib import Path
 import psutil
 from dagster import DagsterRunStatus
 
-from pipelines.domain.jobs import FINAL, Job
 from tests.stage import Stage, open_stage, wait_for
-from warehouse.queries import read_result_document
+from warehouse.queries.results import read_result_document
+from warehouse.records.jobs import FINAL, Job
 
 SEED, SIZE, LATENCY_MS = 5, 0.1, 5
 CANDIDATES = 15

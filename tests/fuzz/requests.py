@@ -32,11 +32,11 @@ from schemathesis.checks import (
 from schemathesis.python.asgi import get_client
 from starlette.types import ASGIApp
 
-from api.feed import JobFeed
-from api.server import build_app_from_settings
+from api.process import build_app_from_settings
+from api.services.job_feed import JobFeed
 from api.settings import ApiSettings
-from pipelines.sweeping import maintain_once
-from pipelines.world.world import World
+from pipelines.orchestration.worker.maintenance_rounds import maintain_once
+from pipelines.sandbox.world.world import World
 
 CHECKS = [
     content_type_conformance,

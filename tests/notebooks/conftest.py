@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from pipelines.reports.build import Asked, Made, make_report
 from pipelines.reports.catalogue import find_report, read_catalogue
-from pipelines.reports.making import Asked, Made, make_report
 from pipelines.settings import Settings
-from warehouse.engine import Engine
-from warehouse.home import Home, open_home
-from warehouse.lake import Lake, open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.store import Lake, open_lake
 from warehouse.tables import BY_NAME, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE
 
 TRACKS = ("7400000000000000001", "7400000000000000002", "7400000000000000003")

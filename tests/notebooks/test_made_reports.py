@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from pipelines.domain.errors import InvalidParameterError
+from pipelines.reports.build import Made
 from pipelines.reports.catalogue import read_catalogue
-from pipelines.reports.making import Made
-from pipelines.reports.printing import print_page
+from pipelines.reports.pdf import print_page
+from warehouse.records.errors import InvalidParameterError
 
 NAMES = [one.name for one in read_catalogue()]
 ASKING = {"src", "href", "xlink:href", "action", "srcset", "data", "poster", "background"}

@@ -7,11 +7,11 @@ from typing import Any, override
 
 from dagster import AssetKey, DagsterInstance, DefaultScheduleStatus
 
-from pipelines.definitions import build_definitions
-from pipelines.domain.errors import InvalidParameterError
+from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.report_resource import ReportResource
+from pipelines.reports.build import Made
 from pipelines.reports.catalogue import Notebook, read_catalogue
-from pipelines.reports.making import Made
-from pipelines.reports.resource import ReportResource
+from warehouse.records.errors import InvalidParameterError
 
 NAMES = {one.name for one in read_catalogue()}
 

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 import pyarrow as pa
 import pytest
 
-from warehouse.exporting.tables import to_table
-from warehouse.reporting import plots
-from warehouse.reporting.display import show_figure, show_table
+from pipelines.reports.figures import plots
+from pipelines.reports.figures.display import show_figure, show_table
+from warehouse.exports.export_table import to_table
 
 
 @pytest.mark.parametrize(

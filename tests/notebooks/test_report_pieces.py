@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import InvalidParameterError, SametrackError
+from pipelines.reports.build import Asked, make_report
 from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
-from pipelines.reports.making import Asked, make_report
-from pipelines.reports.running import _named
-from warehouse.exporting.tables import to_table
-from warehouse.reporting import charts, plots, quality, subjects, thresholds, tracks
-from warehouse.reporting.display import show_table, show_value
-from warehouse.reporting.facts import Facts, show_facts
+from pipelines.reports.figures import charts, plots, quality, subjects, thresholds, tracks
+from pipelines.reports.figures.display import show_table, show_value
+from pipelines.reports.figures.header import Facts, show_facts
+from pipelines.reports.notebook_run import _named
+from warehouse.exports.export_table import to_table
+from warehouse.records.errors import InvalidParameterError, SametrackError
 
 TRACK = "7400000000000000001"
 

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
-from pipelines.domain.errors import WarehouseUnavailableError
-from warehouse.rim import translated
+from warehouse.lake.library_errors import translated
+from warehouse.records.errors import WarehouseUnavailableError
 
 BUSY_TIMEOUT_S = 30.0
 _READING = "sametrack_reading"

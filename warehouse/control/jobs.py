@@ -1,7 +1,7 @@
 """Job rows: created once per request, claimed once, moved only as the domain allows.
 
 Here: the queue, heartbeats, progress, cancelling, retention. Not here: what a job does
-(`pipelines.worker`), which moves are legal (`pipelines.domain.jobs`).
+(`pipelines.orchestration.worker.worker`), which moves are legal (`warehouse.records.jobs`).
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from uuid import uuid4
 import orjson
 from sqlalchemy import Connection, RowMapping, Select, Update, delete, select, update
 
-from pipelines.domain.errors import WarehouseUnavailableError
-from pipelines.domain.jobs import FINAL, KINDS, MOVES, Job, JobStatus, Progress, may_move
 from warehouse.control.database import Database
 from warehouse.control.records import NewJob
 from warehouse.control.schema import JOBS, LEASES, LINKS, WANTED, WORKERS
+from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.jobs import FINAL, KINDS, MOVES, Job, JobStatus, Progress, may_move
 
 _PROGRESS_FIELDS = frozenset(field.name for field in fields(Progress))
 _TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")

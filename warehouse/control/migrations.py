@@ -12,9 +12,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select, text
 
-from pipelines.domain.errors import StoreTooNewError, WrongWorldError
 from warehouse.control.database import Database
 from warehouse.control.schema import MARKS, METADATA
+from warehouse.records.errors import StoreTooNewError, WrongWorldError
 
 _FIRST_VERSION = 1
 _LOCK = 7_263_548_817  # any number; it names this lock among PostgreSQL's advisory locks

@@ -1,10 +1,10 @@
-"""What goes into the control store and comes out of it, besides `pipelines.domain.jobs.Job`."""
+"""What goes into the control store and comes out of it, besides `warehouse.records.jobs.Job`."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from pipelines.domain.jobs import Origin
+from warehouse.records.jobs import Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,19 +8,19 @@ import time
 from sqlalchemy import select
 
 from warehouse.control.backlog import BacklogRows
-from warehouse.control.capturing import CapturingRows
-from warehouse.control.circuits import CircuitRows
-from warehouse.control.counting import CountRows
+from warehouse.control.captures_in_flight import CapturingRows
 from warehouse.control.database import Clock, Database, connect
-from warehouse.control.forgetting import ForgettingRows
-from warehouse.control.hosts import HostRows
+from warehouse.control.erasure import ForgettingRows
+from warehouse.control.hosts.circuits import CircuitRows
+from warehouse.control.hosts.host_budgets import HostRows
+from warehouse.control.hosts.host_memory import VisitRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
+from warehouse.control.queue_counts import CountRows
 from warehouse.control.schema import MARKS
 from warehouse.control.shared import SharedRows
-from warehouse.control.visits import VisitRows
-from warehouse.control.watch_runs import WatchRunRows
-from warehouse.control.watchlists import WatchlistRows
+from warehouse.control.watchlists.definitions import WatchlistRows
+from warehouse.control.watchlists.runs import WatchRunRows
 
 
 class ControlStore(

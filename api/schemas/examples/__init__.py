@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from api.errors import ACCEPTED, OK
+from api.responses.errors import ACCEPTED, OK
 
 _FOLDER = Path(__file__).parent
 _JOBS = "api_v1_vidplat_app_v3_music_collection_jobs"

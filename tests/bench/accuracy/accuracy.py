@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any, get_args
 
-from pipelines.domain.evidence import Observation
 from tests.bench.accuracy import chromaprint, plain_librosa
 from tests.bench.accuracy.clips import OFF_GRID, clips_of
 from tests.bench.accuracy.comparing import LIMITS, Bench, Judged
@@ -28,6 +27,7 @@ from tests.bench.accuracy.pairs import (
     list_pairs,
 )
 from tests.bench.accuracy.tracks import Part, Track
+from warehouse.records.evidence import Observation
 
 PRECISION = 0.99
 PARTS: tuple[Part, ...] = ("choosing", "reported")

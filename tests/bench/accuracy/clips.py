@@ -9,8 +9,8 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from pipelines.world.streams import stream
-from pipelines.world.tracks import BASE_S
+from pipelines.sandbox.world.content.tracks import BASE_S
+from pipelines.sandbox.world.random_streams import stream
 from tests.bench.accuracy.studio import Work
 from tests.bench.accuracy.tracks import Track
 from tests.bench.accuracy.transforms import SHARED_LEVELS_DB, Step

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Self
 
-from pipelines.audio.sounds import Heard
-from pipelines.audio.verify import compare_pair, verify_group
-from pipelines.domain.evidence import Limits, PairEvidence, Verdict
+from pipelines.audio.features.sounds import Heard
+from pipelines.audio.matching.verify import compare_pair, verify_group
 from tests.bench.accuracy.hearing import Hearing
 from tests.bench.accuracy.pairs import Group
 from tests.bench.running import counted
+from warehouse.records.evidence import Limits, PairEvidence, Verdict
 
 LIMITS = Limits()
 _CHUNK = 24

@@ -9,10 +9,16 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
-from pipelines.audio import features
-from pipelines.audio.features import FEATURE_VERSION
-from pipelines.audio.listening import ListeningPool
-from pipelines.audio.sounds import Heard, NotComparable, Sound, pack_features, unpack_features
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.features import sound_features as features
+from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.features.sounds import (
+    Heard,
+    NotComparable,
+    Sound,
+    pack_features,
+    unpack_features,
+)
 from tests.bench.running import counted
 
 _MEASURED_BY = (

@@ -13,8 +13,8 @@ from pathlib import Path
 import av
 import numpy as np
 
-from pipelines.world.instruments import RATE, Samples
-from pipelines.world.streams import stream
+from pipelines.sandbox.world.random_streams import stream
+from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from tests.bench.accuracy.clips import Clip, clips_of
 from tests.bench.accuracy.studio import Work, play_work
 from tests.bench.accuracy.tracks import Sources, Track

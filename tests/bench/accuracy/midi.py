@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import scipy.io.wavfile
 
-from pipelines.world.instruments import RATE, Samples
+from pipelines.sandbox.world.sound.instruments import RATE, Samples
 
 DRUMS = 9
 """The channel that General MIDI keeps for drums."""

@@ -10,7 +10,7 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from pipelines.world.streams import stream
+from pipelines.sandbox.world.random_streams import stream
 from tests.bench.accuracy.clips import Clip, Relation, clips_of
 from tests.bench.accuracy.tracks import Part, Track
 

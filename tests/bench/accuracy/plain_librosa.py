@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import resample_poly
 
-from pipelines.audio.decoding import DecodeRefusedError, decode_sound
-from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.domain.evidence import Limits
+from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
+from pipelines.audio.decode.limits import DecodeLimits
 from tests.bench.running import counted
+from warehouse.records.evidence import Limits
 
 _RATE = 22_050
 _DECODING = DecodeLimits()

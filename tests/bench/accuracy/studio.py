@@ -9,12 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from pipelines.world.arrangement import Arrangement, Player, arrange
-from pipelines.world.instruments import RATE, Samples
-from pipelines.world.recordings import composition
-from pipelines.world.score import Note, Score, compose
-from pipelines.world.streams import stream
-from pipelines.world.tracks import BASE_S
+from pipelines.sandbox.world.content.tracks import BASE_S
+from pipelines.sandbox.world.random_streams import stream
+from pipelines.sandbox.world.sound.arrangement import Arrangement, Player, arrange
+from pipelines.sandbox.world.sound.composition import Note, Score, compose
+from pipelines.sandbox.world.sound.instruments import RATE, Samples
+from pipelines.sandbox.world.sound.recordings import composition
 from tests.bench.accuracy.midi import DRUMS, PROGRAMS, Struck, play_midi, to_midi
 from tests.bench.accuracy.tracks import Sources, Track
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import psutil
 
-from pipelines.audio.decoding import decode_sound
-from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.audio.listening import ListeningPool
-from pipelines.audio.sounds import Sound
-from pipelines.audio.verify import compare_pair, warm_up
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.decode.decoding import decode_sound
+from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.features.sounds import Sound
+from pipelines.audio.matching.verify import compare_pair, warm_up
 from tests.bench.accuracy import chromaprint, plain_librosa
 from tests.bench.accuracy.clips import clips_of
 from tests.bench.accuracy.comparing import LIMITS

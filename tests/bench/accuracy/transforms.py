@@ -12,10 +12,10 @@ from av.filter import Graph
 from numpy.random import Generator
 from scipy.signal import butter, sosfilt
 
-from pipelines.world import effects
-from pipelines.world.arrangement import Player, arrange
-from pipelines.world.instruments import RATE, Samples
-from pipelines.world.score import compose
+from pipelines.sandbox.world.sound import effects
+from pipelines.sandbox.world.sound.arrangement import Player, arrange
+from pipelines.sandbox.world.sound.composition import compose
+from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from tests.bench.accuracy.voices import crowd, narrate, pink
 from tests.data.audio.synthesis import normal
 

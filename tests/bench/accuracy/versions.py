@@ -15,13 +15,13 @@ from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
-from pipelines.audio.decoding import decode_sound
-from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.audio.measurement import measure_features
-from pipelines.audio.sounds import Sound, library_version
-from pipelines.audio.verify import compare_pair
-from pipelines.domain.evidence import Limits
+from pipelines.audio.decode.decoding import decode_sound
+from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.sounds import Sound, library_version
+from pipelines.audio.matching.verify import compare_pair
 from tests.data.audio import synthesis as band
+from warehouse.records.evidence import Limits
 
 TOLERANCE = 1e-6
 _ROOT = Path(__file__).parents[3]

@@ -11,9 +11,9 @@ import scipy.fft
 from numpy.random import Generator
 from scipy.signal import resample_poly
 
-from pipelines.world.instruments import RATE, Samples
-from pipelines.world.streams import stream
-from pipelines.world.voice import speech
+from pipelines.sandbox.world.random_streams import stream
+from pipelines.sandbox.world.sound.instruments import RATE, Samples
+from pipelines.sandbox.world.sound.voice import speech
 from tests.data.audio.synthesis import normal
 
 CROWDS = 6

@@ -6,8 +6,8 @@ from pathlib import Path
 import librosa
 import numpy as np
 
-from pipelines.audio.filter_banks import CHROMA_BINS, MEL_BANDS, MEL_BOTTOM_HZ
-from pipelines.audio.geometry import COMMON_RATES, MEL_TOP_HZ, geometry
+from pipelines.audio.features.filter_banks import CHROMA_BINS, MEL_BANDS, MEL_BOTTOM_HZ
+from pipelines.audio.features.grid import COMMON_RATES, MEL_TOP_HZ, geometry
 
 TARGET = Path(__file__).parents[3] / "pipelines" / "audio" / "banks" / "filter_banks.npz"
 

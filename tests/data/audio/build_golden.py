@@ -8,12 +8,12 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from pipelines.audio.features import FEATURE_VERSION, Features
-from pipelines.audio.measurement import measure_features
-from pipelines.audio.sounds import Sound, pack_features
-from pipelines.audio.verify import compare_pair
-from pipelines.domain.evidence import JUDGING_REVISION, Limits
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
+from pipelines.audio.features.sounds import Sound, pack_features
+from pipelines.audio.matching.verify import compare_pair
 from tests.data.audio import synthesis as band
+from warehouse.records.evidence import JUDGING_REVISION, Limits
 
 FOLDER = Path(__file__).parent / "golden"
 RATE = 44_100

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from api.cli.main import main
-from pipelines.domain.records import Author, Video
-from warehouse.documents import pack_bytes
-from warehouse.home import Home, open_home
-from warehouse.lake import Lake, open_lake
-from warehouse.rows import video_row
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.packing import pack_bytes
+from warehouse.lake.record_rows import video_row
+from warehouse.lake.store import Lake, open_lake
+from warehouse.records.videos import Author, Video
 
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 JOB = "0a000000-0000-4000-8000-000000000001"

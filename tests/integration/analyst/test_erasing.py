@@ -14,10 +14,22 @@ from typing import Any
 import pytest
 from dagster import job, op
 
-from pipelines.captures.forgetting import Forgetting, answer_at_once, without_erased
-from pipelines.captures.observed import Question
-from pipelines.domain.errors import UnresolvedIdError
-from pipelines.domain.records import (
+from pipelines.captures.erased_accounts import Forgetting, answer_at_once, without_erased
+from pipelines.captures.recording.observations import Question
+from pipelines.erasure.account import forget_runs, open_erasure
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.settings import Settings
+from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import pack_document
+from warehouse.lake.video_index import FILE
+from warehouse.maintenance.compaction import tidy_lake
+from warehouse.maintenance.erasure.names import Names, to_pattern
+from warehouse.maintenance.erasure.proof import search_files
+from warehouse.queries.erasures import read_marks
+from warehouse.queries.videos import read_listed
+from warehouse.records.errors import UnresolvedIdError
+from warehouse.records.videos import (
     Account,
     Author,
     Track,
@@ -26,18 +38,6 @@ from pipelines.domain.records import (
     VideoDetail,
     VideoPage,
 )
-from pipelines.erasing import forget_runs, open_erasure
-from pipelines.runs import open_instance
-from pipelines.settings import Settings
-from warehouse.control import ControlStore, NewJob, open_control
-from warehouse.documents import pack_document
-from warehouse.engine import Engine
-from warehouse.erasing.names import Names, to_pattern
-from warehouse.erasing.proof import search_files
-from warehouse.queries_erasures import read_marks
-from warehouse.queries_works import read_listed
-from warehouse.tidying import tidy_lake
-from warehouse.works_index import FILE
 
 GONE = "MS4wLjABAAAAgone_account-0001"
 STAYS = "MS4wLjABAAAAstays_account-0002"

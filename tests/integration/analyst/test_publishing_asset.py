@@ -4,8 +4,8 @@ from typing import Any
 
 from dagster import DagsterInstance, DefaultScheduleStatus
 
-from pipelines.definitions import build_definitions
-from warehouse.published import database_path
+from pipelines.orchestration.definitions import build_definitions
+from warehouse.exports.published_database import database_path
 
 
 def test_the_job_publishes_and_tells_rows(small: Any) -> None:

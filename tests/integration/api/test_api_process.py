@@ -15,18 +15,18 @@ import httpx2
 import psutil
 import pytest
 
-from api.cli.processes import Child, Program, find_port, sametrack
-from pipelines.domain.evidence import ALGORITHM
-from pipelines.domain.jobs import Job, Progress
-from pipelines.domain.parameters import ScanParameters, scan_key
+from api.cli.processes.child_processes import Child, Program, find_port, sametrack
+from pipelines.parameters.scan import ScanParameters, scan_key
 from tests.documents import MUSIC_ID, result
 from tests.stage import PATIENCE_S, Stage, open_stage, wait_for
-from warehouse.documents import pack_document
+from warehouse.lake.packing import pack_document
+from warehouse.records.evidence import ALGORITHM
+from warehouse.records.jobs import Job, Progress
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 STREAMS = "/api/v1/sametrack/jobs/{}/events"
 HEAVY = {"dagster", "librosa", "numba", "scipy", "av", "pebble", "playwright"}
-FORBIDDEN = ("pipelines.audio", "pipelines.sandbox", "pipelines.world", "pipelines.scan")
+FORBIDDEN = ("pipelines.audio", "pipelines.sandbox", "pipelines.sandbox.world", "pipelines.scan")
 TOKEN = {"x-api-key": "sesam-42"}
 LIMIT = 20
 
@@ -254,9 +254,9 @@ def test_a_wider_bind_without_a_token_does_not_start(own: Stage) -> None:
 
 
 def test_the_process_loads_neither_the_orchestrator_nor_what_decodes_sound() -> None:
-    look = "import api.server, sys; print('\\n'.join(sys.modules))"
+    look = "import api.process, sys; print('\\n'.join(sys.modules))"
     found = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     loaded = found.stdout.split()
-    assert {"api.server", "api.app"} <= set(loaded)
+    assert {"api.process", "api.app"} <= set(loaded)
     assert HEAVY.isdisjoint(name.partition(".")[0] for name in loaded)
     assert [name for name in loaded if name.startswith(FORBIDDEN)] == []

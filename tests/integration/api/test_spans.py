@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 from api.app import create_app
 from api.health import Readiness
 from api.settings import ApiSettings
-from pipelines.captures.tracing import capture_span, start_tracing
-from pipelines.domain.errors import EmptyAnswerError
+from pipelines.captures.recording.tracing import capture_span, start_tracing
+from warehouse.records.errors import EmptyAnswerError
 
 exporter = InMemorySpanExporter()
 provider = TracerProvider()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.audio.listening import ListeningPool
+from pipelines.audio.decode.decoder_pool import ListeningPool
 from tests.clips import PATIENT, Band
 from tests.data.audio.synthesis import RATE, Samples
 from tests.shared import SharedFolder

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.audio import audio_app
+from api.cli.commands.audio.compare import audio_app
 from pipelines.audio.manifest import SCORE_COLUMNS, ManifestUnreadableError
 from tests.clips import Band
 

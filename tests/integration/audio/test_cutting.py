@@ -7,8 +7,8 @@ import av
 import numpy as np
 import pytest
 
-from pipelines.audio.listening import ListeningPool
-from pipelines.audio.sounds import Sound
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.features.sounds import Sound
 
 
 @pytest.mark.parametrize("name", ["song.m4a", "song.mp3", "song.ogg", "song.flac"])

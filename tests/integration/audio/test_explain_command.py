@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from api.cli.audio import audio_app
+from api.cli.commands.audio.compare import audio_app
 
 runner = CliRunner()
 

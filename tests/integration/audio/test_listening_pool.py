@@ -15,9 +15,9 @@ import psutil
 import pytest
 from pebble import ProcessPool
 
-from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.audio.listening import ListeningPool
-from pipelines.audio.sounds import NotComparable, Sound
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.features.sounds import NotComparable, Sound
 from tests.clips import PATIENT
 
 

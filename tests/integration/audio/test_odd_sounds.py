@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipelines.audio.listening import ListeningPool
-from pipelines.audio.sounds import Heard, NotComparable, Sound
-from pipelines.audio.verify import compare_pair
-from pipelines.domain.evidence import Limits
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.features.sounds import Heard, NotComparable, Sound
+from pipelines.audio.matching.verify import compare_pair
 from tests.clips import Band
+from warehouse.records.evidence import Limits
 
 RATE = 44_100
 TIME = np.arange(10 * RATE) / RATE

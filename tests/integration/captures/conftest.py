@@ -9,10 +9,18 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures import Captures, ChartCaptures
-from pipelines.domain.chart import ChartIndex, ChartIssue, ChartPage, ChartSong
-from pipelines.domain.errors import SametrackError
-from pipelines.domain.records import (
+from pipelines.captures.chart import ChartCaptures
+from pipelines.captures.session import Captures
+from pipelines.platform.call_trace import note_request
+from pipelines.platform.parsers.links import LinkTarget
+from pipelines.platform.reading import PARSER_VERSION, Reading
+from warehouse.control import open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import open_lake
+from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
+from warehouse.records.errors import SametrackError
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import (
     Account,
     Author,
     HashtagInfo,
@@ -22,13 +30,6 @@ from pipelines.domain.records import (
     VideoDetail,
     VideoPage,
 )
-from pipelines.domain.search import SearchPage, SearchPlace
-from pipelines.upstream.reading import PARSER_VERSION, Reading
-from pipelines.upstream.trail import note_request
-from pipelines.upstream.vidplat.links import LinkTarget
-from warehouse.control import open_control
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
 
 
 class Stores:

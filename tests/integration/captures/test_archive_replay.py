@@ -11,17 +11,17 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from pipelines.captures.attempts import Attempt
-from pipelines.captures.batch import Batch
-from pipelines.captures.observed import Question, to_observed
-from pipelines.captures.replay import Replay
-from pipelines.captures.replay_report import SurfaceReplay
-from pipelines.domain.errors import StructureChangedError
-from pipelines.domain.records import UnavailableVideo
-from pipelines.upstream.profiles import load_profile
-from pipelines.upstream.replay import Kept, Replayer
-from warehouse.home import open_home
-from warehouse.queries import read_latest_track
+from pipelines.captures.recording.observations import Question, to_observed
+from pipelines.captures.recording.reads import Attempt
+from pipelines.captures.recording.rows import Batch
+from pipelines.captures.replay.report import SurfaceReplay
+from pipelines.captures.replay.run import Replay
+from pipelines.platform.profiles import load_profile
+from pipelines.platform.reparse import Kept, Replayer
+from warehouse.home.folder import open_home
+from warehouse.queries.results import read_latest_track
+from warehouse.records.errors import StructureChangedError
+from warehouse.records.videos import UnavailableVideo
 
 SEEN_AT = datetime(2026, 11, 20, 8, tzinfo=UTC)
 MUSIC = "7361234567890123456"

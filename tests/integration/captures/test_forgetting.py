@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.erasure import Marks, mark_of
-from pipelines.domain.errors import UnresolvedIdError
-from pipelines.domain.records import UnavailableVideo
+from warehouse.records.erasure import Marks, mark_of
+from warehouse.records.errors import UnresolvedIdError
+from warehouse.records.videos import UnavailableVideo
 
 SALT = "a salt"
 OTHER_SEC_UID = "MS4wLjABAAAAanother-account_0001"

@@ -17,7 +17,7 @@ import pytest
 from tests.stage import wait_for
 
 PROGRAM = Path(__file__).parent / "programs" / "capture_loop.py"
-PROFILE = Path(__file__).parents[3] / "pipelines/upstream/profiles/sandbox.toml"
+PROFILE = Path(__file__).parents[3] / "pipelines/platform/profiles/sandbox.toml"
 PROCESSES, READERS, RATE, BURST = 3, 4, 8, 4
 RETRY_AFTER_S = 4
 AFTERWARDS = 20

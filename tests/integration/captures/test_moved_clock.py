@@ -9,15 +9,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from pipelines.captures.recall import Recall
-from pipelines.domain.moments import move_observed_time, observed_now
-from pipelines.domain.records import Statistics, Video
-from pipelines.upstream.profiles import Profile, load_profile
-from pipelines.upstream.stand_in_clock import follow_clock
+from pipelines.captures.recent_details import Recall
+from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.sandbox_clock import follow_clock
 from tests.stage import Stage, open_stage
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
-from warehouse.rows import video_row
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.record_rows import video_row
+from warehouse.lake.store import open_lake
+from warehouse.records.times import move_observed_time, observed_now
+from warehouse.records.videos import Statistics, Video
 
 DAY_S, HALF_DAY_S = 86_400, 43_200
 A_WHILE = timedelta(minutes=10)  # what a busy machine may take, and far less than a day

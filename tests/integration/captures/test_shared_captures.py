@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures import Captures
-from pipelines.captures.keeper import OUTBOX_LINES
+from pipelines.captures.recording.recorder import OUTBOX_LINES
+from pipelines.captures.search_walk import SearchLimits
+from pipelines.captures.session import Captures
 from pipelines.captures.sharing import HELD_FOR_S, LOOK_EVERY_S
-from pipelines.domain.errors import ForbiddenError, RunCancelledError
-from pipelines.domain.records import VideoDetail
-from pipelines.domain.search import SearchPage, SearchPlace
-from pipelines.domain.search_walk import SearchLimits
 from tests.fake_clock import FakeClock
 from warehouse.control import CaptureLine, open_control
+from warehouse.records.errors import ForbiddenError, RunCancelledError
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import VideoDetail
 
 Begin = Callable[..., Captures]
 

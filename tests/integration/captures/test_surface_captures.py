@@ -6,22 +6,23 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures import Captures, ChartCaptures
-from pipelines.domain.errors import (
-    ChartUnavailableError,
-    InvalidParameterError,
-    UnresolvedIdError,
-    VerificationDemandedError,
-)
-from pipelines.domain.search import SearchPage, SearchPlace
-from pipelines.domain.search_walk import SearchLimits
-from pipelines.upstream.vidplat.links import LinkTarget
-from warehouse.queries_surfaces import (
+from pipelines.captures.chart import ChartCaptures
+from pipelines.captures.search_walk import SearchLimits
+from pipelines.captures.session import Captures
+from pipelines.platform.parsers.links import LinkTarget
+from warehouse.queries.surfaces import (
     read_chart_index,
     read_chart_songs,
     read_latest_hashtags,
     read_search_union,
 )
+from warehouse.records.errors import (
+    ChartUnavailableError,
+    InvalidParameterError,
+    UnresolvedIdError,
+    VerificationDemandedError,
+)
+from warehouse.records.search import SearchPage, SearchPlace
 
 SEC = "MS4wLjABAAAAabcdef"
 Begin = Callable[..., Captures]

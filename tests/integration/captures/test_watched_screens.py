@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.changes import find_changes
-from pipelines.domain.errors import InputError, UpstreamError
-from pipelines.domain.watching import Entry, Thresholds
-from pipelines.upstream.providers.mock import open_world
-from pipelines.upstream.providers.mock_words import WordIndex
-from pipelines.watches.screens import SCREEN_LIMIT, Screens
+from pipelines.platform.providers.mock.provider import open_world
+from pipelines.platform.providers.mock.search_index import WordIndex
+from pipelines.watchlists.changes import find_changes
+from pipelines.watchlists.profile_checks import SCREEN_LIMIT, Screens
 from tests.reads import Desk, open_reads
+from warehouse.records.errors import InputError, UpstreamError
+from warehouse.records.watchlists import Entry, Thresholds
 
 SEED, SIZE = 11, 0.1
 WORLD = open_world(SEED, SIZE)

@@ -14,30 +14,30 @@ from typing import Any
 import httpx2
 import pytest
 
-from pipelines.captures import ChartCaptures
-from pipelines.charting.backfill import AT_ONCE, BATCH, MOST_IN_A_ROW, Backfill
-from pipelines.charting.opening import ChartDesk, open_chart_desk
-from pipelines.domain.chart import ChartPage
-from pipelines.domain.chart_backfill import Filled, Progress
-from pipelines.domain.chart_history import read_span
-from pipelines.domain.errors import (
+from pipelines.captures.chart import ChartCaptures
+from pipelines.charts.backfill import AT_ONCE, BATCH, MOST_IN_A_ROW, Backfill
+from pipelines.charts.open_service import ChartDesk, open_chart_desk
+from pipelines.charts.rules.backfill_plan import Filled, Progress
+from pipelines.charts.rules.history import read_span
+from pipelines.settings import Settings
+from tests.children import child
+from tests.reads import Desk, open_reads
+from tests.stage import PATIENCE_S, Stage, open_stage
+from warehouse.records.charts import ChartPage
+from warehouse.records.errors import (
     BudgetSpentError,
     ChartUnavailableError,
     ForbiddenError,
     RunCancelledError,
 )
-from pipelines.settings import Settings
-from tests.children import child
-from tests.reads import Desk, open_reads
-from tests.stage import PATIENCE_S, Stage, open_stage
 
 HALF = ("2022-01-01", "2022-06-30")
 QUARTER = ("2022-01-01", "2022-03-31")
 KILLED = """
 import sys
 import pipelines.captures.sharing as sharing
-from pipelines.charting.opening import open_chart_desk
-from pipelines.domain.chart_history import read_span
+from pipelines.charts.open_service import open_chart_desk
+from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
 sharing.HELD_FOR_S = 1.0  # what a dead process holds up others for; twelve in life
 with open_chart_desk(Settings(_env_file=None)) as desk:

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from api.cli.leash import signal_group
+from api.cli.processes.parent_watchdog import signal_group
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 600.0  # a machine may be busy with other things

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from dagster import DagsterInstance, DagsterRun
 
-from api.cli.processes import Household, Program, find_port, sametrack
+from api.cli.processes.child_processes import Household, Program, find_port, sametrack
 from tests.stage import PATIENCE_S, wait_for
 
 ROOT = Path(__file__).parents[3]

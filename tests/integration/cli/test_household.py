@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from api.cli.processes import Household, Program
-from api.cli.supervisor import BACK_OFF_S, ProgramFailedError, Service, Supervisor
+from api.cli.processes.child_processes import Household, Program
+from api.cli.processes.supervisor import BACK_OFF_S, ProgramFailedError, Service, Supervisor
 from tests.stage import PATIENCE_S
 
 OWNER = str(Path(__file__).with_name("programs") / "owner.py")

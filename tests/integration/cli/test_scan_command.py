@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.desk import HttpDesk, ServiceError, UnreachableServiceError
+from api.cli.job_client import HttpDesk, ServiceError, UnreachableServiceError
 from api.cli.main import app
-from pipelines.domain.errors import JobNotFoundError
 from tests.stage import PATIENCE_S
+from warehouse.records.errors import JobNotFoundError
 
 runner = CliRunner()
 JOB = {

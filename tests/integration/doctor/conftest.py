@@ -8,17 +8,17 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from pipelines.doctor.probes import PROBES
-from pipelines.doctor.rounds import ask_and_keep
-from pipelines.doctor.stores import Warehouse
-from pipelines.domain.health import SurfaceHealth
+from pipelines.doctor.checks.stores import Warehouse
+from pipelines.doctor.probes.probe_round import ask_and_keep
+from pipelines.doctor.probes.table import PROBES
+from pipelines.platform.profiles import load_profile
 from pipelines.settings import Settings
-from pipelines.upstream.profiles import load_profile
 from tests.children import platform as running_platform
 from warehouse.control import ControlStore, open_control
-from warehouse.engine import Engine
-from warehouse.home import open_home
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
+from warehouse.records.health import SurfaceHealth
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.definitions import build_definitions
-from pipelines.domain.health import USES
+from pipelines.orchestration.definitions import build_definitions
 from warehouse.control import open_control
-from warehouse.engine import Engine
-from warehouse.health import read_latest_health
-from warehouse.home import open_home
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
+from warehouse.queries.surface_health import read_latest_health
+from warehouse.records.health import USES
 
 
 def test_a_round_of_canaries_is_kept_and_starts_no_scan(

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import api.cli.doctor as doctor_command
-from pipelines.doctor import asking, examination
-from pipelines.doctor.probes import PROBES
+import api.cli.commands.system.doctor as doctor_command
+from pipelines.doctor import examination
+from pipelines.doctor.probes import rounds_of_probes as asking
+from pipelines.doctor.probes.table import PROBES
 
 PROMISED_S = 30
 ROOT = Path(__file__).parents[3]

@@ -7,8 +7,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from pipelines.doctor.probes import PROBES
-from warehouse.health import (
+from pipelines.doctor.probes.table import PROBES
+from warehouse.queries.surface_health import (
     GOOD_KEPT,
     read_known_ids,
     read_last_worked,

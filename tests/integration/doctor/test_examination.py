@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from api.cli.doctor_looks import build_examination
-from pipelines.doctor.asking import Round
-from pipelines.doctor.canaries import Canaries
+from api.cli.commands.system.doctor_checks import build_examination
 from pipelines.doctor.examination import Examination
 from pipelines.doctor.findings import Finding
-from pipelines.doctor.probes import PROBES
-from pipelines.doctor.questions import Reader
-from pipelines.domain.errors import InvalidParameterError
+from pipelines.doctor.probes.canaries import Canaries
+from pipelines.doctor.probes.requests import Reader
+from pipelines.doctor.probes.rounds_of_probes import Round
+from pipelines.doctor.probes.table import PROBES
+from pipelines.platform.http.client import GuestClient
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.profiles import load_profile
 from pipelines.settings import Settings
-from pipelines.upstream.http import GuestClient
-from pipelines.upstream.politeness import Turns
-from pipelines.upstream.profiles import load_profile
 from warehouse.control import open_control
-from warehouse.home import open_home
+from warehouse.home.folder import open_home
+from warehouse.records.errors import InvalidParameterError
 
 
 def examination(home: Path, *surfaces: str, **settings: Any) -> Examination:

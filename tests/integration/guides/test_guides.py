@@ -25,13 +25,12 @@ from typer.main import get_command as build_command
 from typer.testing import CliRunner
 
 from api.cli.main import app as command_line
-from api.documenting.writing import read_description
-from api.feed import JobFeed
-from api.server import build_app_from_settings
+from api.generate.files import read_description
+from api.process import build_app_from_settings
+from api.services.job_feed import JobFeed
+from api.services.watchlists.yaml_files import read_watch_file
 from api.settings import ApiSettings
-from api.watch_files import read_watch_file
-from pipelines.definitions import build_definitions
-from pipelines.domain.evidence import ALGORITHM
+from pipelines.orchestration.definitions import build_definitions
 from tests.documents import result
 from tests.guides import (
     PAGES,
@@ -47,9 +46,10 @@ from tests.guides import (
 )
 from tests.stage import wait_for
 from warehouse.control import ControlStore, open_control
-from warehouse.documents import pack_document
-from warehouse.home import open_home
-from warehouse.lake import open_lake
+from warehouse.home.folder import open_home
+from warehouse.lake.packing import pack_document
+from warehouse.lake.store import open_lake
+from warehouse.records.evidence import ALGORITHM
 
 DESCRIPTION = read_description()
 LINE: Any = build_command(command_line)

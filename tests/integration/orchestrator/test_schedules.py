@@ -13,12 +13,12 @@ from dagster import (
     build_schedule_context,
 )
 
-from pipelines.definitions import build_definitions
-from pipelines.runs import open_instance
-from pipelines.schedules import RHYTHMS, build_schedules
+from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.schedules import RHYTHMS, build_schedules
+from pipelines.orchestration.worker.maintenance import chosen_home
 from pipelines.settings import Settings
-from pipelines.upkeep import chosen_home
-from warehouse.lake import open_lake
+from warehouse.lake.store import open_lake
 
 NAMES = [rhythm.name for rhythm in RHYTHMS]
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -17,13 +17,13 @@ from dagster import (
 )
 from deltalake import DeltaTable
 
-from pipelines.checks.tables import TABLE_CHECKS
-from pipelines.definitions import build_definitions
-from pipelines.resources import ReviewResource
-from warehouse.engine import Engine
-from warehouse.evolution import VERSION
-from warehouse.home import open_home
-from warehouse.lake import Lake, open_lake
+from pipelines.orchestration.checks.tables import TABLE_CHECKS
+from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.resources import ReviewResource
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.schema_evolution import VERSION
+from warehouse.lake.store import Lake, open_lake
 from warehouse.tables import BY_NAME
 
 NOW = datetime.now(UTC)

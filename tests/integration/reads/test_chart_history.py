@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from api.reads.chart import ChartHistory, History
-from api.reads.chart_backlog import ChartBacklog
-from api.reads.deadline import Deadline
-from pipelines.domain.chart_history import read_span
-from pipelines.domain.errors import (
+from api.services.reads.chart import ChartHistory, History
+from api.services.reads.chart_backlog import ChartBacklog
+from api.services.reads.deadline import Deadline
+from pipelines.charts.rules.history import read_span
+from tests.reads import Desk, open_reads, until_over, without_end
+from tests.stage import wait_for
+from warehouse.queries.charts.history import read_known_issues, read_songs_of_issues
+from warehouse.records.errors import (
     ChartUnavailableError,
     ForbiddenError,
     InvalidDateRangeError,
     UnreachableError,
     WarehouseUnavailableError,
 )
-from tests.reads import Desk, open_reads, until_over, without_end
-from tests.stage import wait_for
-from warehouse.queries_chart import read_known_issues, read_songs_of_issues
 
 REFUSED = ChartUnavailableError("no chart", surface="chart_songs")
 MARCH = ("2022-03-01", "2022-03-21")
@@ -99,7 +99,7 @@ async def test_the_list_of_issues_is_read_anew_only_where_a_range_goes_beyond_it
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await ask(desk)
-    monkeypatch.setattr("api.reads.chart.LISTED_FOR_S", 0.0)
+    monkeypatch.setattr("api.services.reads.chart.LISTED_FOR_S", 0.0)
     await ask(desk)
     questions(desk)
     await ask(desk, str(latest_known(desk)), "2040-01-01")
@@ -110,7 +110,7 @@ async def test_a_list_that_cannot_be_read_anew_serves_as_it_is_and_says_so(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await ask(desk)
-    monkeypatch.setattr("api.reads.chart.LISTED_FOR_S", 0.0)
+    monkeypatch.setattr("api.services.reads.chart.LISTED_FOR_S", 0.0)
     desk.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
     latest = latest_known(desk)
     found = await ask(desk, str(latest), str(latest + timedelta(days=40)))
@@ -227,7 +227,7 @@ async def test_what_is_refused_again_and_again_is_given_up(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await left_issues(desk)
-    monkeypatch.setattr("api.reads.chart_backlog.WAIT_S", 0.0)
+    monkeypatch.setattr("api.services.reads.chart_backlog.WAIT_S", 0.0)
     desk.script.errors = {"fetch_songs": REFUSED}
     questions(desk)
     with backlog(desk) as later:

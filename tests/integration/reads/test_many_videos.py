@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from api.reads.videos import read_videos
-from pipelines.domain.errors import (
+from api.services.reads.videos import read_videos
+from pipelines.platform.providers.mock.provider import open_world
+from pipelines.sandbox.world.content.videos import State, Work
+from tests.reads import Desk, open_reads, until_over, without_end
+from warehouse.records.errors import (
     PageWithoutDataError,
     ProviderUnsupportedError,
     VerificationDemandedError,
     WarehouseUnavailableError,
 )
-from pipelines.upstream.providers.mock import open_world
-from pipelines.world.works import State, Work
-from tests.reads import Desk, open_reads, until_over, without_end
 
 NOBODY = "7999999999999999999"
 

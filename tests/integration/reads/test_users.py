@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from api.reads.deadline import Deadline
-from api.reads.metrics import read_metrics
-from pipelines.domain.errors import VerificationDemandedError
-from pipelines.domain.list_documents import Window
-from pipelines.upstream.providers.mock import open_world
-from pipelines.world.works import State
+from api.services.reads.deadline import Deadline
+from api.services.reads.metrics import read_metrics
+from pipelines.documents.lists import Window
+from pipelines.platform.providers.mock.provider import open_world
+from pipelines.sandbox.world.content.videos import State
 from tests.reads import Desk, open_reads, until_over, without_end
+from warehouse.records.errors import VerificationDemandedError
 
 VIDPLAT = "/api/v1/vidplat"
 APP = f"{VIDPLAT}/app/v3"

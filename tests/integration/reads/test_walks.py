@@ -8,8 +8,8 @@ from typing import Any, override
 import pytest
 from starlette.testclient import TestClient
 
-from pipelines.domain.records import VideoPage
 from tests.reads import Desk, Scripted, ScriptedSources, open_reads
+from warehouse.records.videos import VideoPage
 
 APP = "/api/v1/vidplat/app/v3"
 MUSIC, HASHTAG = f"{APP}/fetch_music_video_list", f"{APP}/fetch_hashtag_video_list"
@@ -81,7 +81,7 @@ def _posts(provider: Any, sec_uid: str) -> Any:
 
 
 def _words(provider: Any, ch_id: str) -> Any:
-    from pipelines.upstream.providers.mock import _words as words  # noqa: PLC0415  # not public
+    from pipelines.platform.providers.mock.provider import _words as words  # noqa: PLC0415  # not public
 
     return words(provider._world).rows_of_hashtag(ch_id)
 

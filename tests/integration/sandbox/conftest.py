@@ -11,9 +11,9 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from pipelines.sandbox.surfaces.share_pages import is_withheld
-from pipelines.world.works import State, Work
-from pipelines.world.world import World
+from pipelines.sandbox.server.web.share_pages import is_withheld
+from pipelines.sandbox.world.content.videos import State, Work
+from pipelines.sandbox.world.world import World
 from tests.children import platform as running_platform
 from tests.stage import PATIENCE_S
 

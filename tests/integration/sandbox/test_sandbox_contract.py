@@ -8,10 +8,10 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from pipelines.sandbox.framing import read_frames
-from pipelines.sandbox.surfaces.share_pages import is_withheld
-from pipelines.sandbox.surfaces.user_pages import LIST_FORMS, has_list
-from pipelines.world.works import State
+from pipelines.sandbox.server.documents.framing import read_frames
+from pipelines.sandbox.server.web.share_pages import is_withheld
+from pipelines.sandbox.server.web.user_pages import LIST_FORMS, has_list
+from pipelines.sandbox.world.content.videos import State
 
 from .conftest import Json, Sandbox, page_data
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.sandbox.access import AccessLog
-from pipelines.world.truth import Truth
+from pipelines.sandbox.server.access_log import AccessLog
+from pipelines.sandbox.world.ground_truth import Truth
 
 from .conftest import Sandbox
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from starlette.routing import Route
 
-from pipelines.sandbox.addresses import Addresses
-from pipelines.sandbox.faults import KINDS
-from pipelines.sandbox.platform import Platform
-from pipelines.sandbox.server import SURFACES
-from pipelines.world.world import World
+from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.app import SURFACES
+from pipelines.sandbox.server.faults import KINDS
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.world.world import World
 
 TEXT = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
 

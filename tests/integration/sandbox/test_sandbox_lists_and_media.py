@@ -9,14 +9,14 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 
-from pipelines.sandbox.addresses import Addresses
-from pipelines.sandbox.documents import to_video_id
-from pipelines.sandbox.surfaces.share_pages import is_withheld
-from pipelines.sandbox.surfaces.short_links import CIRCLES, LEAVES
-from pipelines.world.instruments import Samples
-from pipelines.world.likeness import chroma_correlation
-from pipelines.world.sounds import SoundKind
-from pipelines.world.works import Alteration, State, Work
+from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.documents.videos import to_video_id
+from pipelines.sandbox.server.web.share_pages import is_withheld
+from pipelines.sandbox.server.web.short_links import CIRCLES, LEAVES
+from pipelines.sandbox.world.content.sounds import SoundKind
+from pipelines.sandbox.world.content.videos import Alteration, State, Work
+from pipelines.sandbox.world.similarity import chroma_correlation
+from pipelines.sandbox.world.sound.instruments import Samples
 
 from .conftest import Json, Sandbox, page_data
 

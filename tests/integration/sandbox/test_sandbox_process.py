@@ -9,9 +9,9 @@ import httpx2 as httpx
 import psutil
 import pytest
 
-from pipelines.sandbox.addresses import Addresses
-from pipelines.sandbox.platform import Platform
-from pipelines.sandbox.tickets import media_address
+from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.media_tickets import media_address
+from pipelines.sandbox.server.platform import Platform
 from tests.children import platform as running_platform
 from tests.children import wait_until_gone
 from tests.stage import PATIENCE_S, wait_for

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.sandbox.framing import read_frames, to_frames
-from pipelines.sandbox.surfaces.search import SEARCH_DEPTH
+from pipelines.sandbox.server.documents.framing import read_frames, to_frames
+from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH
 
 from .conftest import Json, Sandbox
 

@@ -6,10 +6,10 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from pipelines.sandbox.access import AccessLog
-from pipelines.sandbox.framing import read_frames
-from pipelines.sandbox.surfaces.share_pages import is_withheld
-from pipelines.world.works import State
+from pipelines.sandbox.server.access_log import AccessLog
+from pipelines.sandbox.server.documents.framing import read_frames
+from pipelines.sandbox.server.web.share_pages import is_withheld
+from pipelines.sandbox.world.content.videos import State
 
 from .conftest import Json, Sandbox
 

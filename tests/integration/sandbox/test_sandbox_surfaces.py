@@ -6,8 +6,8 @@ import json
 import av
 import pytest
 
-from pipelines.sandbox.surfaces.share_pages import is_withheld
-from pipelines.world.works import State
+from pipelines.sandbox.server.web.share_pages import is_withheld
+from pipelines.sandbox.world.content.videos import State
 
 from .conftest import Sandbox, page_data
 

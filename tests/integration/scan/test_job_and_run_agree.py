@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.attempts import ScanEnd
-from pipelines.domain.jobs import PRIORITY_PEOPLE, PRIORITY_SCHEDULES, Job, JobStatus
-from pipelines.launching import ORIGIN_TAG
-from pipelines.reconciling import end_run
-from pipelines.runs import open_instance
+from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.runs.reconciliation import end_run
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.worker.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S, Worker
 from pipelines.settings import Settings
-from pipelines.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S, Worker
 from tests.fake_runs import FakeRuns, empty_scan
 from warehouse.control import ControlStore, NewJob, open_control
-from warehouse.home import open_home
+from warehouse.home.folder import open_home
+from warehouse.records.jobs import PRIORITY_PEOPLE, PRIORITY_SCHEDULES, Job, JobStatus
 
 
 @dataclass

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.jobs import Job
 from tests.fuzz.kills import VICTIMS, Hunt
 from tests.stage import open_stage
+from warehouse.records.jobs import Job
 
 HOW_IT_ENDS = {
     "worker": "failed",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterInstance, job, op
 
-from pipelines.orchestrator_storage import KeptEventLog, KeptRunStorage
-from pipelines.runs import open_instance
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.storage import KeptEventLog, KeptRunStorage
 from tests.stage import PATIENCE_S
-from warehouse.home import Home, open_home
+from warehouse.home.folder import Home, open_home
 
 
 @pytest.fixture

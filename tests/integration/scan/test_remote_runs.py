@@ -5,8 +5,8 @@ from typing import Any
 
 from dagster import DagsterRunStatus
 
-from api.cli.processes import Program, find_port, is_listening
-from api.cli.up import Plan, services
+from api.cli.commands.system.up import Plan, services
+from api.cli.processes.child_processes import Program, find_port, is_listening
 from tests.stage import Stage
 
 WORKSPACE = "load_from:\n  - grpc_server:\n      socket: {}\n      location_name: sametrack\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 import psutil
 from pebble.pool.base_pool import PoolStatus
 
-from pipelines.attempts import ScanEnd
-from pipelines.giving_way import NICENESS
-from pipelines.local_runs import LocalRuns
+from pipelines.orchestration.runs.local_runs import LocalRuns
+from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.worker.low_priority import NICENESS
 from pipelines.settings import Settings
 from tests.stage import wait_for
 

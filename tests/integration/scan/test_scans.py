@@ -10,11 +10,11 @@ import psutil
 from dagster import DagsterRunStatus
 
 from api.schemas.result import DiscoveryAnswer
-from pipelines.domain.jobs import Job, keyword_subject
-from pipelines.domain.parameters import fingerprint, scan_parameters
+from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.stage import PATIENCE_S, Stage
 from warehouse.control import NewJob
-from warehouse.queries import read_result_document
+from warehouse.queries.results import read_result_document
+from warehouse.records.jobs import Job, keyword_subject
 
 DISCOVER = "/api/v1/vidplat/app/v3/discover_music_related_videos"
 SMALL: dict[str, Any] = {"candidate_limit": 15, "search_enabled": False}

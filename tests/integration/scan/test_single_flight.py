@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.jobs import Job
-from pipelines.stored import Held, find_holder
+from pipelines.scan.service.stored_results import Held, find_holder
 from warehouse.control import ControlStore, NewJob, open_control
-from warehouse.documents import pack_document
-from warehouse.engine import Engine
-from warehouse.home import open_home
-from warehouse.lake import Lake, open_lake
-from warehouse.queries import read_result_document
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.packing import pack_document
+from warehouse.lake.store import Lake, open_lake
+from warehouse.queries.results import read_result_document
+from warehouse.records.jobs import Job
 
 KEPT = timedelta(days=1)
 DOCUMENT = {"music_id": "1", "confirmed_count": 7, "algorithm": "test"}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from api.report.truth import RECALL_GOAL, Judgement, judge, to_true_videos
+from api.services.report.ground_truth import RECALL_GOAL, Judgement, judge, to_true_videos
 from tests.stage import Stage
-from warehouse.queries import read_candidates, read_result_document
+from warehouse.queries.results import read_candidates, read_result_document
 
 SIZE = 0.2
 ACCOUNT_PROFILES = 30

@@ -13,13 +13,13 @@ from dagster import DagsterRunStatus, job, op
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from pipelines.runs import open_instance
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.worker.maintenance import Keeper, Swept, chosen_home, open_keeper
 from pipelines.settings import Settings
-from pipelines.upkeep import Keeper, Swept, chosen_home, open_keeper
 from warehouse.control import NewJob
-from warehouse.documents import pack_document
-from warehouse.engine import Engine
-from warehouse.queries import read_result_document
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import pack_document
+from warehouse.queries.results import read_result_document
 
 KEPT = timedelta(days=30)
 

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from pipelines.runtime import open_runtime
+from pipelines.sandbox.world.world import World
+from pipelines.scan.runtime import open_runtime
 from pipelines.settings import Settings
-from pipelines.world.world import World
 
 SEED, SIZE = 5, 0.1
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.upstream.http import GuestClient, HttpLimits
-from pipelines.upstream.politeness import Turns
-from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.platform.http.client import GuestClient, HttpLimits
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.profiles import Profile, load_profile
 from tests.fake_clock import FakeClock
 from warehouse.control.records import Grant
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.upstream.browser_proxy import GateProxy, Order, read_order
-from pipelines.upstream.profiles import Profile
+from pipelines.platform.browser.proxy import GateProxy, Order, read_order
+from pipelines.platform.profiles import Profile
 
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 SHARE = "share.vidplat.localhost"

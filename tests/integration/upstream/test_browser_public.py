@@ -14,7 +14,21 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from pipelines.domain.errors import (
+from pipelines.platform.browser.client import FRESH_S, BrowserClient
+from pipelines.platform.browser.page_loader import BrowserLimits, PageLoader
+from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.call_trace import open_trail
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.providers import build_data_provider
+from pipelines.platform.providers.browser_public import BrowserPublic
+from pipelines.settings import Settings
+from tests.fake_clock import FakeClock
+from tests.integration.upstream.conftest import PATIENCE_S, OpenBook, Wire, never
+from warehouse.control import open_control
+from warehouse.control.records import Grant
+from warehouse.home.folder import open_home
+from warehouse.records.errors import (
     BudgetSpentError,
     ProviderUnsupportedError,
     RateLimitedError,
@@ -22,21 +36,7 @@ from pipelines.domain.errors import (
     UnreachableError,
     UpstreamError,
 )
-from pipelines.domain.search import SearchPlace
-from pipelines.settings import Settings
-from pipelines.upstream.browser import BrowserLimits, PageLoader
-from pipelines.upstream.browser_client import FRESH_S, BrowserClient
-from pipelines.upstream.browser_process import find_chromium
-from pipelines.upstream.politeness import Turns
-from pipelines.upstream.profiles import Profile, load_profile
-from pipelines.upstream.providers import build_data_provider
-from pipelines.upstream.providers.browser_public import BrowserPublic
-from pipelines.upstream.trail import open_trail
-from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import PATIENCE_S, OpenBook, Wire, never
-from warehouse.control import open_control
-from warehouse.control.records import Grant
-from warehouse.home import open_home
+from warehouse.records.search import SearchPlace
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 browser = pytest.mark.browser

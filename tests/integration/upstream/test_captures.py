@@ -12,8 +12,18 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.captures import Captures
-from pipelines.domain.errors import (
+from pipelines.captures.session import Captures
+from pipelines.platform.http.client import HttpLimits
+from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.settings import Settings
+from tests.fake_clock import FakeClock
+from tests.integration.upstream.conftest import PATIENT
+from warehouse.control import open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import unpack_bytes
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
     RunCancelledError,
@@ -21,17 +31,7 @@ from pipelines.domain.errors import (
     SubstitutionError,
     UnreachableError,
 )
-from pipelines.domain.records import UnavailableVideo, VideoDetail
-from pipelines.settings import Settings
-from pipelines.upstream.http import HttpLimits
-from pipelines.upstream.providers.supplies import Supplies
-from pipelines.upstream.providers.vidplat_public import VidplatPublic
-from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import PATIENT
-from warehouse.control import open_control
-from warehouse.documents import unpack_bytes
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
+from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 LIMITS = replace(PATIENT, body_bytes=HttpLimits().body_bytes, media_bytes=HttpLimits().media_bytes)
 JOB = "0b3e0f3e-1111-4222-8333-444455556666"

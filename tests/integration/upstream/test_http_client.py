@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import (
+from pipelines.platform.call_trace import open_trail
+from pipelines.platform.http.body_sinks import FileSink
+from pipelines.platform.http.client import USER_AGENT, Ask, GuestClient
+from pipelines.platform.profiles import Profile
+from tests.fake_clock import START, FakeClock
+from tests.integration.upstream.conftest import never
+from warehouse.records.errors import (
     AudioUnavailableError,
     RateLimitedError,
     StructureChangedError,
     SubstitutionError,
     UnreachableError,
 )
-from pipelines.upstream.http import USER_AGENT, Ask, GuestClient
-from pipelines.upstream.profiles import Profile
-from pipelines.upstream.sinks import FileSink
-from pipelines.upstream.trail import open_trail
-from tests.fake_clock import START, FakeClock
-from tests.integration.upstream.conftest import never
 
 HOST = "share.vidplat.localhost"
 

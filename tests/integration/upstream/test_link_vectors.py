@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 import zstandard
 
-from pipelines.domain.errors import StructureChangedError, SubstitutionError, UpstreamError
-from pipelines.upstream.asking import Ask
-from pipelines.upstream.gate import Dialler
-from pipelines.upstream.http import GuestClient
-from pipelines.upstream.politeness import Turns
-from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.platform.http.client import GuestClient
+from pipelines.platform.http.link_gate import Dialler
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.http.request import Ask
+from pipelines.platform.profiles import Profile, load_profile
+from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 
 HOST = "www.vidplat.localhost"
 OPEN_HOST = "media.example.com"

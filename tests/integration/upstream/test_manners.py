@@ -10,24 +10,24 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import (
+from pipelines.platform.call_trace import open_trail
+from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.http.host_policy import build_manners
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.http.robots import LOOKS, READING_S
+from pipelines.platform.profiles import Circuit, Profile
+from pipelines.platform.surfaces import Surfaces
+from tests.fake_clock import FakeClock
+from tests.integration.upstream.conftest import PATIENT, never
+from warehouse.control import ControlStore, open_control
+from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
     SametrackError,
     StructureChangedError,
     UnreachableError,
 )
-from pipelines.upstream.circuits import OPEN_REASON
-from pipelines.upstream.http import Ask, GuestClient
-from pipelines.upstream.manners import build_manners
-from pipelines.upstream.politeness import Turns
-from pipelines.upstream.profiles import Circuit, Profile
-from pipelines.upstream.robots import LOOKS, READING_S
-from pipelines.upstream.surfaces import Surfaces
-from pipelines.upstream.trail import open_trail
-from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import PATIENT, never
-from warehouse.control import ControlStore, open_control
 
 HOST = "share.vidplat.localhost"
 LIMITS = replace(PATIENT, attempts=1)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import UnreachableError
-from pipelines.upstream.http import Ask, GuestClient
-from pipelines.upstream.politeness import Turns
-from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.profiles import Profile, load_profile
 from tests.integration.upstream.conftest import PATIENT
+from warehouse.records.errors import UnreachableError
 
 PAIR = Path(__file__).parents[2] / "data" / "tls" / "share.pem"
 SHARE, OTHER = "share.vidplat.localhost", "www.vidplat.localhost"

@@ -7,17 +7,17 @@ from typing import Any
 import httpx2
 import pytest
 
-from pipelines.domain.errors import SametrackError, UnresolvedIdError
-from pipelines.domain.records import UnavailableVideo
-from pipelines.domain.search import SearchPlace
-from pipelines.upstream.http import GuestClient, HttpLimits
-from pipelines.upstream.politeness import Turns
-from pipelines.upstream.profiles import Profile
-from pipelines.upstream.providers.chart_public import ChartPublic
-from pipelines.upstream.providers.vidplat_public import VidplatPublic
-from pipelines.upstream.reading import Reading
-from pipelines.upstream.refusals import refusal_of
+from pipelines.platform.http.client import GuestClient, HttpLimits
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers.chart_public import ChartPublic
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.reading import Reading
+from pipelines.platform.refusal_table import refusal_of
 from tests.integration.upstream.conftest import PATIENT
+from warehouse.records.errors import SametrackError, UnresolvedIdError
+from warehouse.records.search import SearchPlace
+from warehouse.records.videos import UnavailableVideo
 
 LIMITS = replace(PATIENT, attempts=2, body_bytes=HttpLimits().body_bytes)
 LONG_S = 120.0  # longer than the client is patient

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures.recall import Recall
-from pipelines.domain.records import Statistics, Video
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
-from warehouse.rows import video_row
+from pipelines.captures.recent_details import Recall
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.record_rows import video_row
+from warehouse.lake.store import open_lake
+from warehouse.records.videos import Statistics, Video
 
 FULL = Statistics(digg_count=1, comment_count=0, collect_count=0, share_count=0)
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures import Captures
-from pipelines.domain.errors import ForbiddenError, UnresolvedIdError
-from pipelines.domain.search import SearchPlace
+from pipelines.captures.session import Captures
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import build_data_provider
 from pipelines.settings import Settings
-from pipelines.upstream.profiles import Profile
-from pipelines.upstream.providers import build_data_provider
 from tests.integration.upstream.conftest import PATIENT
 from warehouse.control import ControlStore, open_control
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import ForbiddenError, UnresolvedIdError
+from warehouse.records.search import SearchPlace
 
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
 INFO, POSTS = "/web/api/v2/user/info/", "/web/api/v2/aweme/post/"

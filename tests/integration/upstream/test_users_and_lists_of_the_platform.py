@@ -10,10 +10,10 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from api.reads.metrics import read_metrics
-from pipelines.domain.list_documents import Window
-from pipelines.world.works import State
-from pipelines.world.world import World
+from api.services.reads.metrics import read_metrics
+from pipelines.documents.lists import Window
+from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.world import World
 from tests.reads import Desk, open_reads, without_end
 
 VIDPLAT = "/api/v1/vidplat"

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pipelines.captures import Captures
-from pipelines.domain.errors import ForbiddenError
-from pipelines.domain.records import VideoDetail
+from pipelines.captures.session import Captures
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import Provider, build_data_provider
+from pipelines.platform.providers.user_cookie import without_secrets
 from pipelines.settings import Settings
-from pipelines.upstream.cookie import without_secrets
-from pipelines.upstream.profiles import Profile
-from pipelines.upstream.providers import Provider, build_data_provider
 from tests.integration.upstream.conftest import PATIENT
 from warehouse.control import ControlStore, open_control
-from warehouse.documents import unpack_bytes
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import unpack_bytes
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import ForbiddenError
+from warehouse.records.videos import VideoDetail
 
 ID = "7568123456789012345"
 DETAIL, PAGE = "/aweme/v1/web/aweme/detail/", f"/share/video/{ID}/"

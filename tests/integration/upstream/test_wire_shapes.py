@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import UpstreamError
-from pipelines.domain.records import UnavailableVideo, Video, VideoDetail
-from pipelines.upstream.http import GuestClient
-from pipelines.upstream.media import download_sound
-from pipelines.upstream.providers.vidplat_public import VidplatPublic
-from pipelines.upstream.refusals import refusal_of
-from pipelines.upstream.vidplat.lists import parse_detail_body
-from pipelines.upstream.vidplat.videos import Seen
+from pipelines.platform.http.client import GuestClient
+from pipelines.platform.http.download import download_sound
+from pipelines.platform.parsers.lists import parse_detail_body
+from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.refusal_table import refusal_of
 from tests.answers import SEEN_AT, Shape, read_index
 from tests.integration.upstream.conftest import never
+from warehouse.records.errors import UpstreamError
+from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 WIRE = [shape for shape in read_index() if shape.level == "wire"]
 SOUND = "/sound"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.records import Statistics, Video
-from warehouse.arranging import arrange_lake, has_grown
-from warehouse.engine import Engine
-from warehouse.lake import Lake, open_lake
-from warehouse.queries_works import read_listed
-from warehouse.rows import video_row
-from warehouse.tidying import Tidied, tidy_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.record_rows import video_row
+from warehouse.lake.store import Lake, open_lake
+from warehouse.maintenance.compaction import Tidied, tidy_lake
+from warehouse.maintenance.sorting import arrange_lake, has_grown
+from warehouse.queries.videos import read_listed
+from warehouse.records.videos import Statistics, Video
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=1)
@@ -31,7 +31,7 @@ def new_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def lake(new_lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
-    monkeypatch.setattr("warehouse.arranging.FEW_ROWS", 1)
+    monkeypatch.setattr("warehouse.maintenance.sorting.FEW_ROWS", 1)
     copied = shutil.copytree(new_lake, tmp_path / "lake")
     return open_lake(str(copied), world="sandbox")
 
@@ -87,7 +87,7 @@ def test_a_table_is_arranged_again_only_when_it_has_grown(
         observe(lake, f"1000{number}", f"c{number}")
     arrange_lake(lake, now=NOW)
     assert arrange_lake(lake, now=NOW) == []
-    monkeypatch.setattr("warehouse.arranging.GROWTH", 0.1)
+    monkeypatch.setattr("warehouse.maintenance.sorting.GROWTH", 0.1)
     observe(lake, "20001", "late")
     assert arrange_lake(lake, now=NOW) == ["raw.captures", "raw.videos"]
 
@@ -107,7 +107,7 @@ def test_what_has_settled_is_known_to_be_whole_although_nothing_is_arranged(
 ) -> None:
     observe(lake, "10001", "c1")
     arrange_lake(lake, now=NOW)
-    monkeypatch.setattr("warehouse.arranging.FEW_ROWS", 1000)
+    monkeypatch.setattr("warehouse.maintenance.sorting.FEW_ROWS", 1000)
     observe(lake, "10002", "c2", at=NOW)
     observe(lake, "10003", "c3", at=NOW, is_written=False)
     tomorrow = NOW + timedelta(days=1)
@@ -184,7 +184,7 @@ def test_what_was_proved_whole_is_not_looked_into_again(lake: Lake, engine: Engi
 def test_many_rows_left_behind_go_a_part_at_a_time(
     lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.arranging._AT_ONCE", 2)
+    monkeypatch.setattr("warehouse.maintenance.sorting._AT_ONCE", 2)
     observe(lake, "10009", "kept")
     for number in range(5):
         observe(lake, f"1000{number}", f"c{number}", is_written=False)
@@ -201,7 +201,7 @@ def test_many_rows_left_behind_go_a_part_at_a_time(
 def test_upkeep_tells_what_it_did_and_leaves_small_tables_alone(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.arranging.FEW_ROWS", 1000)
+    monkeypatch.setattr("warehouse.maintenance.sorting.FEW_ROWS", 1000)
     observe(lake, "10001", "c1")
     for number in range(9):
         lake.append("raw.capture_items", items(f"nine-{number}"))

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.errors import (
+from warehouse.control import open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.store import open_lake
+from warehouse.maintenance.backup import MANIFEST, write_backup
+from warehouse.maintenance.restore import restore_backup
+from warehouse.records.errors import (
     InvalidParameterError,
     StoreTooNewError,
     WarehouseUnavailableError,
     WrongWorldError,
 )
-from warehouse.backup import MANIFEST, write_backup
-from warehouse.control import open_control
-from warehouse.engine import Engine
-from warehouse.home import Home, open_home
-from warehouse.lake import open_lake
-from warehouse.restore import restore_backup
 
 WORLD = "sandbox"
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pipelines.domain.jobs import JobStatus, Progress
 from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.records.jobs import JobStatus, Progress
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 

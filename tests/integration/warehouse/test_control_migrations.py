@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
-from pipelines.domain.errors import StoreTooNewError, WarehouseUnavailableError, WrongWorldError
 from warehouse.control import open_control
 from warehouse.control.database import connect
 from warehouse.control.migrations import MIGRATIONS, Migration, migrate
 from warehouse.control.schema import METADATA
+from warehouse.records.errors import StoreTooNewError, WarehouseUnavailableError, WrongWorldError
 
 NEWEST = MIGRATIONS[-1].number
 STEPS = (

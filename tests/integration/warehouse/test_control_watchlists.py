@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.watching import OVERLAP, Due, Entry, LookStatus, Plan
 from tests.integration.warehouse.test_control_processes import run_together
 from warehouse.control import ControlStore, open_control
+from warehouse.records.watchlists import OVERLAP, Due, Entry, LookStatus, Plan
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

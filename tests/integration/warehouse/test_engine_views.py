@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.domain.errors import WarehouseError, WarehouseUnavailableError
 from tests.fake_clock import FakeClock
-from warehouse.engine import RELIST_AFTER_S, Engine
-from warehouse.lake import Lake, open_lake
+from warehouse.engine.duckdb_engine import RELIST_AFTER_S, Engine
+from warehouse.lake.store import Lake, open_lake
+from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.tables import TABLES, Table
 
 COUNT = "select count(*) as n from raw.capture_items"

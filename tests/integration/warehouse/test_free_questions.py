@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pipelines.domain.errors import InvalidParameterError
-from warehouse.engine import Engine
-from warehouse.lake import Lake, open_lake
-from warehouse.questions import ask_freely
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.user_sql import ask_freely
+from warehouse.lake.store import Lake, open_lake
+from warehouse.records.errors import InvalidParameterError
 
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 

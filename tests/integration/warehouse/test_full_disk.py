@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.errors import CapacityExhaustedError, WarehouseUnavailableError
 from warehouse.control import open_control
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
-from warehouse.room import FLOOR_BYTES
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.disk_space import FLOOR_BYTES
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import CapacityExhaustedError, WarehouseUnavailableError
 
 
 def test_lake_without_room_is_unavailable_and_keeps_what_it_had(

@@ -7,9 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from pipelines.domain.jobs import Job, JobStatus
 from tests.job_states import FINAL, LEGAL_MOVES, STATES
 from warehouse.control import NewJob, open_control
+from warehouse.records.jobs import Job, JobStatus
 
 
 class JobLife(RuleBasedStateMachine):

@@ -8,9 +8,9 @@ import pytest
 from deltalake import DeltaTable, Field
 from deltalake.schema import PrimitiveType
 
-from pipelines.domain.errors import ContractBrokenError, StoreTooNewError
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import ContractBrokenError, StoreTooNewError
 from warehouse.tables import TABLES, TEXT, TEXTS, WHOLE, Column, Table
 
 OLD = Table(

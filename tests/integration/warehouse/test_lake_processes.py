@@ -6,8 +6,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import open_lake
 
 ROWS_EACH = 25
 LINES_OF_ROUNDS = (0, 1, 3, 7)

@@ -8,12 +8,8 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from pipelines.domain.errors import (
-    ContractBrokenError,
-    WarehouseUnavailableError,
-    WrongWorldError,
-)
-from warehouse.lake import Lake, open_lake
+from warehouse.lake.store import Lake, open_lake
+from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError, WrongWorldError
 from warehouse.tables import TABLES
 
 ITEMS = "raw.capture_items"

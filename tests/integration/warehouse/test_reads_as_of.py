@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.errors import InvalidParameterError
-from warehouse.as_of import parse_as_of
-from warehouse.engine import Engine
-from warehouse.lake import Lake, open_lake
-from warehouse.queries import read_latest_track
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.as_of import parse_as_of
+from warehouse.lake.store import Lake, open_lake
+from warehouse.queries.results import read_latest_track
+from warehouse.records.errors import InvalidParameterError
 
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 NOW = datetime(2026, 11, 21, 12, 0, 30, tzinfo=UTC)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from warehouse.engine import Engine
-from warehouse.lake import Lake, open_lake
-from warehouse.retention import PAYLOADS, SOUNDS, remove_old
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import Lake, open_lake
+from warehouse.maintenance.retention import PAYLOADS, SOUNDS, remove_old
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 BEFORE = NOW - timedelta(days=90)

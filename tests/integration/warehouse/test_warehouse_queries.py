@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.coverage import SourceCoverage
-from pipelines.domain.evidence import Limits, PairEvidence
-from pipelines.domain.records import Account, Author, Music, Statistics, Track, Video
-from warehouse import queries
-from warehouse.documents import pack_document
-from warehouse.engine import Engine
-from warehouse.lake import Lake, open_lake
-from warehouse.rows import account_row, comparison_from_row, track_row, video_row
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import account_row, comparison_from_row, track_row, video_row
+from warehouse.lake.store import Lake, open_lake
+from warehouse.queries import results as queries
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.evidence import Limits, PairEvidence
+from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 COMPLETE = Statistics(digg_count=9, comment_count=8, collect_count=7, share_count=6)

@@ -13,12 +13,12 @@ import pytest
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from api.answer_cache import AnswerCache, keep
-from api.changes import Changes
-from api.context import RequestContext
-from api.envelope import read, understood
-from api.errors import NotFoundError
-from pipelines.domain.errors import WarehouseUnavailableError
+from api.responses.envelope import read, understood
+from api.responses.errors import NotFoundError
+from api.server.middleware.response_cache import AnswerCache, keep
+from api.server.request_context import RequestContext
+from api.services.entity_changes import Changes
+from warehouse.records.errors import WarehouseUnavailableError
 
 ENTITY = "music:12345"
 

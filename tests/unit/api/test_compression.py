@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from api.compression import Compression, choose_coding
+from api.server.middleware.compression import Compression, choose_coding
 
 LONG = {"text": "ab" * 2_000}
 UNPACK: dict[str, Callable[[bytes], bytes]] = {

@@ -7,12 +7,12 @@ from typing import get_args
 
 import pytest
 
-from api.page_files import FOLDER, page_names
-from pipelines.domain.chart_lead import Direction, LeadReason
-from pipelines.domain.chart_links import Confidence, Reason, Relation
-from pipelines.domain.jobs import STAGES, JobStatus
-from pipelines.domain.parameters import PARAMETERS, SORT_ORDERS
-from pipelines.domain.series import MEASURES
+from api.server.middleware.static_files import FOLDER, page_names
+from pipelines.charts.rules.lead import Direction, LeadReason
+from pipelines.charts.rules.song_links import Confidence, Reason, Relation
+from pipelines.parameters.scan import PARAMETERS, SORT_ORDERS
+from pipelines.reads.series import MEASURES
+from warehouse.records.jobs import STAGES, JobStatus
 
 APP = FOLDER / "app"
 AREAS = sorted(path for path in (APP / "words").iterdir() if path.name != "all.js")

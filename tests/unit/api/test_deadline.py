@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from api.reads.deadline import Deadline
-from pipelines.domain.errors import ForbiddenError, UnreachableError
+from api.services.reads.deadline import Deadline
 from tests.fake_clock import FakeClock
+from warehouse.records.errors import ForbiddenError, UnreachableError
 
 
 async def read(key: str) -> str:

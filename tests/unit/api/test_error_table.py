@@ -4,19 +4,19 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import api.errors
-from api.errors import ANSWERS, answer_of, to_fault, with_hint
-from pipelines.domain.errors import SametrackError, UpstreamError, VerificationDemandedError
+import api.responses.errors
+from api.responses.errors import ANSWERS, answer_of, to_fault, with_hint
+from warehouse.records.errors import SametrackError, UpstreamError, VerificationDemandedError
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-API = Path(api.errors.__file__).parent
+API = Path(api.responses.errors.__file__).parent
 STATUS = re.compile(r"\b(202|304|40[0-9]|41[0-9]|42[0-9]|50[1-9])\b|status(_code)?=\d|HTTP_\d")
 
 
 def tree(root: type[SametrackError]) -> Iterator[type[SametrackError]]:
     yield root
     for child in root.__subclasses__():
-        if child.__module__ in {"pipelines.domain.errors", "api.errors"}:
+        if child.__module__ in {"warehouse.records.errors", "api.responses.errors"}:
             yield from tree(child)
 
 

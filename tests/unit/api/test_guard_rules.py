@@ -7,9 +7,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Message, Scope
 
-from api.errors import answer_of
-from api.guard import BodyLimit, Guard, check_host, check_site, harden, host_name
-from pipelines.domain.errors import SametrackError
+from api.responses.errors import answer_of
+from api.server.middleware.guard import BodyLimit, Guard, check_host, check_site, harden, host_name
+from warehouse.records.errors import SametrackError
 
 OWN, EVIL = b"http://localhost:8780", b"http://evil.example"
 HOST = (b"host", b"localhost:8780")

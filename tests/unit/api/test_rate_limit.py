@@ -7,8 +7,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from api.rate_limit import ADDRESSES_MOST, RateLimit
-from pipelines.domain.errors import SametrackError
+from api.server.middleware.rate_limit import ADDRESSES_MOST, RateLimit
+from warehouse.records.errors import SametrackError
 
 
 @dataclass

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from api.params import HotVideosQuery, JobBody, ScanFields, one_input
-from pipelines.domain.errors import InvalidParameterError
-from pipelines.domain.parameters import BY_NAME, PARAMETERS, Parameter, ScanParameters
+from api.params.scan import HotVideosQuery, JobBody, ScanFields, one_input
+from pipelines.parameters.scan import BY_NAME, PARAMETERS, Parameter, ScanParameters
+from warehouse.records.errors import InvalidParameterError
 
 WHOLE = [parameter for parameter in PARAMETERS if parameter.kind is int]
 NAMES = [parameter.name for parameter in PARAMETERS]

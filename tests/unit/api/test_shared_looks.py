@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from api.job_answers import JobAnswers
-from pipelines.domain.errors import JobNotFoundError
+from api.services.job_responses import JobAnswers
 from tests.fake_clock import PATIENCE_S
+from warehouse.records.errors import JobNotFoundError
 
 
 class SlowDesk:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from api.storage import measure_storage
+from api.services.storage import measure_storage
 
 
 def test_every_file_is_counted_once_under_its_store(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.auth import TokenCheck
+from api.server.middleware.auth import TokenCheck
 
 CHECK = TokenCheck("sesam-öffne-dich")
 TOKEN = "sesam-öffne-dich".encode()

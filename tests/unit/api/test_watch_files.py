@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.watch_files import MAX_FILE_BYTES, read_watch_file
-from pipelines.domain.errors import InvalidParameterError
-from pipelines.domain.watching import Entry, Plan, Thresholds
+from api.services.watchlists.yaml_files import MAX_FILE_BYTES, read_watch_file
+from warehouse.records.errors import InvalidParameterError
+from warehouse.records.watchlists import Entry, Plan, Thresholds
 
 WHOLE = """\
 # what we follow

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import typer
 
-from api.cli.up import _choose
+from api.cli.commands.system.up import _choose
 from pipelines.settings import Settings
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.audio.sounds import Sound
+from pipelines.audio.features.sounds import Sound
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
 from tests.shared import SharedFolder

@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
-from pipelines.audio.sounds import Sound
-from pipelines.audio.verify import agreeing_references
-from pipelines.domain.evidence import Limits
+from pipelines.audio.features.sounds import Sound
+from pipelines.audio.matching.verify import agreeing_references
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
+from warehouse.records.evidence import Limits
 
 LIMITS = Limits()
 

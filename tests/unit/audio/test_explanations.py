@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines.audio.explain import LARGEST_MAP, WIDEST_STRIP, explain_pair, measures_of
-from pipelines.audio.features import Features
-from pipelines.audio.geometry import HOP_S
+from pipelines.audio.explanation import LARGEST_MAP, WIDEST_STRIP, explain_pair, measures_of
+from pipelines.audio.features.grid import HOP_S
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sounds import Sound, pack_features, unpack_features
+from pipelines.audio.matching.verify import compare_pair
 from pipelines.audio.recompute import deviations, recompute
-from pipelines.audio.sounds import Sound, pack_features, unpack_features
-from pipelines.audio.verify import compare_pair
-from pipelines.domain.evidence import Limits, PairEvidence
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
+from warehouse.records.evidence import Limits, PairEvidence
 
 LIMITS = Limits()
 LATE_S = 5.0

@@ -6,8 +6,13 @@ import librosa
 import numpy as np
 import pytest
 
-from pipelines.audio.filter_banks import CHROMA_BINS, MEL_BANDS, build_filter_banks, filter_banks
-from pipelines.audio.geometry import COMMON_RATES, geometry
+from pipelines.audio.features.filter_banks import (
+    CHROMA_BINS,
+    MEL_BANDS,
+    build_filter_banks,
+    filter_banks,
+)
+from pipelines.audio.features.grid import COMMON_RATES, geometry
 
 
 @pytest.mark.parametrize("rate", [*COMMON_RATES, 37_800, 96_000])

@@ -19,17 +19,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipelines.audio import filter_banks, measurement, picking, spectra
-from pipelines.audio.features import FEATURE_VERSION, Features
-from pipelines.audio.filter_banks import FilterBanks
-from pipelines.audio.geometry import FINE_HOP_S, HOP_S, geometry
-from pipelines.audio.measurement import measure_features
-from pipelines.audio.peaks import Peaks
-from pipelines.audio.sounds import pack_features, unpack_features
-from pipelines.audio.verify import compare_pair
-from pipelines.domain.evidence import JUDGING_REVISION, Limits
+from pipelines.audio.features import filter_banks, measurement, spectra
+from pipelines.audio.features import peak_picking as picking
+from pipelines.audio.features.filter_banks import FilterBanks
+from pipelines.audio.features.grid import FINE_HOP_S, HOP_S, geometry
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
+from pipelines.audio.features.sounds import pack_features, unpack_features
+from pipelines.audio.matching.verify import compare_pair
 from tests.bench.accuracy.versions import differences
 from tests.data.audio.build_golden import FOLDER, RATE, judge_golden, make_golden, to_sound
+from warehouse.records.evidence import JUDGING_REVISION, Limits
 
 STORED: dict[str, Any] = json.loads((FOLDER / "evidence.json").read_text())
 NAMES = ("song", "voiced", "fast", "cover")

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.audio.sounds import Sound
-from pipelines.audio.verify import compare_pair
-from pipelines.domain.evidence import Limits
+from pipelines.audio.features.sounds import Sound
+from pipelines.audio.matching.verify import compare_pair
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
 from tests.shared import SharedFolder
+from warehouse.records.evidence import Limits
 
 LIMITS = Limits()
 RATE = 44_100

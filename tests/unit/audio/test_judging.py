@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from pipelines.audio.features import Features
-from pipelines.audio.judging import judge_as_heard, judge_variant
-from pipelines.domain.evidence import Limits, PairEvidence
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching.judging import judge_as_heard, judge_variant
 from tests.made_sounds import (
     FRAMES,
     HOP_S,
@@ -21,6 +20,7 @@ from tests.made_sounds import (
     sound,
     timbre,
 )
+from warehouse.records.evidence import Limits, PairEvidence
 
 LIMITS = Limits()
 ANY_TIMBRE = Limits(whole_mfcc_distance=2.0, local_mfcc_distance=2.0)

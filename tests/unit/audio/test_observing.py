@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.audio.observing import observed
-from pipelines.domain.evidence import Limits, Observation, PairEvidence
+from pipelines.audio.matching.rejection_hints import observed
+from warehouse.records.evidence import Limits, Observation, PairEvidence
 
 LIMITS = Limits()
 COVER = PairEvidence(

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from pipelines.audio.alignment import Block
-from pipelines.audio.scoring import (
+from pipelines.audio.matching.alignment import Block
+from pipelines.audio.matching.scoring import (
     block_meets_rule,
     can_be_surpassed,
     composite_score,
@@ -13,7 +13,7 @@ from pipelines.audio.scoring import (
     phase_weight,
     tonal_weight,
 )
-from pipelines.domain.evidence import Limits, Segment
+from warehouse.records.evidence import Limits, Segment
 
 LIMITS = Limits()
 HOP_S = 1024 / 22_050

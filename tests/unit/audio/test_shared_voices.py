@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pipelines.audio.agreement import Match
-from pipelines.audio.peaks import Peaks
-from pipelines.audio.tones import tonal_balance
-from pipelines.audio.verify import compare_pair
-from pipelines.domain.evidence import Limits
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.matching.peak_agreement import Match
+from pipelines.audio.matching.tone_agreement import tonal_balance
+from pipelines.audio.matching.verify import compare_pair
 from tests.clips import Band, Listener
+from warehouse.records.evidence import Limits
 
 LIMITS = Limits()
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pipelines.audio.features import FEATURE_VERSION
-from pipelines.audio.sounds import (
+from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.features.sounds import (
     FeaturesUnreadableError,
     Sound,
     library_version,

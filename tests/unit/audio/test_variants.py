@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.audio.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
-from pipelines.audio.peaks import Peaks
-from pipelines.audio.sounds import NotComparable, Sound
-from pipelines.audio.verify import compare_pair, verify_group, verify_groups
-from pipelines.domain.evidence import Limits
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sounds import NotComparable, Sound
+from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
+from pipelines.audio.matching.verify import compare_pair, verify_group, verify_groups
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
+from warehouse.records.evidence import Limits
 
 LIMITS = Limits()
 

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.coverage import SourceCoverage
-from pipelines.domain.errors import (
+from pipelines.captures.search_walk import SearchLimits, SearchSteps, SearchWalk, to_search_limits
+from pipelines.parameters.scan import scan_parameters
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.errors import (
     BudgetSpentError,
     EmptyAnswerError,
     ForbiddenError,
@@ -23,10 +25,8 @@ from pipelines.domain.errors import (
     UnreachableError,
     VerificationDemandedError,
 )
-from pipelines.domain.parameters import scan_parameters
-from pipelines.domain.records import Video
-from pipelines.domain.search import SearchPage, SearchPlace
-from pipelines.domain.search_walk import SearchLimits, SearchSteps, SearchWalk, to_search_limits
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import Video
 
 SEEN_AT = datetime(2026, 11, 21, tzinfo=UTC)
 WIDE = SearchLimits(page_limit=60, request_budget=180, batch_target=1000, candidate_limit=5000)

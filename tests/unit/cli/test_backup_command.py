@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from pipelines.domain.errors import InvalidParameterError
 from warehouse.control import open_control
-from warehouse.home import open_home
+from warehouse.home.folder import open_home
+from warehouse.records.errors import InvalidParameterError
 
 WORLD = "sandbox"
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from api.cli.chart import app
-from pipelines.domain.errors import SametrackError
+from api.cli.commands.chart import app
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
-from warehouse.engine import Engine
-from warehouse.home import open_home
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import SametrackError
 
 type Run = Callable[..., Result]
 

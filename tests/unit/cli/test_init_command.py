@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.init import to_env
+from api.cli.commands.system.init import to_env
 from api.cli.main import app
 from api.settings import ApiSettings
 

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.demo import DEFAULT_PARAMETERS, choose_track
-from api.cli.estimate import estimate_scan
+from api.cli.commands.demo import DEFAULT_PARAMETERS, choose_track
 from api.cli.main import app
-from api.cli.parameter_options import given_parameters
-from api.cli.processes import Interrupted
-from api.cli.progress import follow
-from pipelines.domain.parameters import PARAMETERS, scan_parameters
+from api.cli.processes.child_processes import Interrupted
+from api.cli.rendering.parameter_options import given_parameters
+from api.cli.rendering.progress import follow
+from api.cli.scan_estimate import estimate_scan
+from pipelines.parameters.scan import PARAMETERS, scan_parameters
 
 
 @pytest.mark.parametrize("name", [*(parameter.name for parameter in PARAMETERS), "search_keywords"])

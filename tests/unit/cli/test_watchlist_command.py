@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from api.cli.watchlist import app
-from pipelines.domain.errors import InvalidParameterError, SametrackError
+from api.cli.commands.watchlist import app
 from warehouse.control import open_control
-from warehouse.home import open_home
+from warehouse.home.folder import open_home
+from warehouse.records.errors import InvalidParameterError, SametrackError
 
 FILE = """\
 watchlists:

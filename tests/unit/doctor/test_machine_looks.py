@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.doctor.machine import (
+from pipelines.doctor.checks.machine import (
     check_chromium,
     check_disk,
     check_port,

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.doctor.payloads import decoded
-from pipelines.doctor.shapes import STABLE_AFTER, change_since, fingerprint, key_paths
+from pipelines.doctor.probes.payload_shapes import (
+    STABLE_AFTER,
+    change_since,
+    fingerprint,
+    key_paths,
+)
+from pipelines.doctor.probes.payloads import decoded
 
 GOOD = {"status_code": 0, "list": [{"id": "1", "music": None}, {"id": "2", "music": {"mid": "3"}}]}
 JSON = st.recursive(

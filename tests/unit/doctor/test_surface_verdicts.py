@@ -7,9 +7,9 @@ import pytest
 
 from pipelines.doctor.documents import to_surface_documents
 from pipelines.doctor.findings import Finding, judge
-from pipelines.doctor.probes import BY_SURFACE
-from pipelines.domain import errors
-from pipelines.domain.health import (
+from pipelines.doctor.probes.table import BY_SURFACE
+from warehouse.records import errors
+from warehouse.records.health import (
     ENDPOINTS,
     OUTCOME_WORDS,
     SETTINGS,

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.chart import ChartIssue, ChartSong
-from pipelines.domain.chart_history import (
+from pipelines.charts.rules.history import (
     FIRST_DAY,
     INCOMPLETE,
     NO_ISSUE,
@@ -23,7 +22,8 @@ from pipelines.domain.chart_history import (
     to_snapshot_document,
     to_song_document,
 )
-from pipelines.domain.errors import InvalidDateRangeError
+from warehouse.records.charts import ChartIssue, ChartSong
+from warehouse.records.errors import InvalidDateRangeError
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 SONG = ChartSong(rank=3, title="Paper Boats", artist="Ming", song_hash="AB12", previous_rank=7)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pipelines.domain.chart_lead import (
+from pipelines.charts.rules.lead import (
     LEAST_DAYS,
     WIDEST_DAYS,
     Entry,

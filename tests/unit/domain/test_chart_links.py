@@ -8,19 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.chart_links import (
+from pipelines.charts.rules.song_links import (
     RULES,
     Confidence,
-    Heard,
     Link,
     Reason,
-    Said,
     Song,
-    Sound,
-    Statement,
     artists_of,
     link_songs,
 )
+from warehouse.records.song_links import Heard, Said, Sound, Statement
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SONG = Song(song_key="hash:1", title="晴天的海 (Live)", artist="Lila、北方乐队")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.coverage import SourceCoverage, merged
+from warehouse.records.coverage import SourceCoverage, merged
 
 
 def line(surface: str, stop_reason: str, *counts: int) -> SourceCoverage:

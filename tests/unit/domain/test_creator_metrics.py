@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.list_documents import Window, to_metrics_document
-from pipelines.domain.records import Account, Statistics, Video
+from pipelines.documents.lists import Window, to_metrics_document
+from warehouse.records.videos import Account, Statistics, Video
 
 END = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 WINDOW = Window(days=10, end=END)

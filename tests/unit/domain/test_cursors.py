@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.cursors import (
+from pipelines.reads.cursors import (
     OFFSETS,
     PLATFORM_CURSORS_FROM,
     Place,

@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.domain.documents import (
+from pipelines.documents.videos import (
     to_evidence_document,
     to_ranked_document,
     to_time,
     to_video_document,
 )
-from pipelines.domain.evidence import Comparison, Limits, PairEvidence
-from pipelines.domain.records import Statistics, Video
+from warehouse.records.evidence import Comparison, Limits, PairEvidence
+from warehouse.records.videos import Statistics, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 VIDEO = Video(aweme_id="7300000000000000001", surface="music_list", observed_at=NOW)

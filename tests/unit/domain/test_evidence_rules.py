@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.domain.evidence import Limits, PairEvidence, holds_as_heard
+from warehouse.records.evidence import Limits, PairEvidence, holds_as_heard
 
 LIMITS = Limits()
 LOCAL = PairEvidence(

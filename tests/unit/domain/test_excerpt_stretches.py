@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.evidence import PairEvidence
-from pipelines.domain.excerpts import LONGEST_S, Excerpt, excerpts_of
+from warehouse.records.evidence import PairEvidence
+from warehouse.records.excerpts import LONGEST_S, Excerpt, excerpts_of
 
 HASHES = {"reference_sha256": "a" * 64, "candidate_sha256": "b" * 64}
 SECONDS = st.floats(0, 60)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from pipelines.domain.expansion import (
+from pipelines.scan.rules.expansion import (
     MOST_BATCHES,
     authors_to_scan,
     batches_to_hear,
@@ -10,7 +10,7 @@ from pipelines.domain.expansion import (
     listening_order,
     works_to_hear,
 )
-from pipelines.domain.records import Author, MediaType, Music, Statistics, Video
+from warehouse.records.videos import Author, MediaType, Music, Statistics, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

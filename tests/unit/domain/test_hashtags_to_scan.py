@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from pipelines.domain.expansion import hashtags_to_scan
-from pipelines.domain.records import Hashtag, Video
+from pipelines.scan.rules.expansion import hashtags_to_scan
+from warehouse.records.videos import Hashtag, Video
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 SONG, DANCE, FUN, LONE = (

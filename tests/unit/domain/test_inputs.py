@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import InvalidMusicInputError
-from pipelines.domain.inputs import MusicInput, is_id, read_music_input
+from pipelines.captures.inputs import MusicInput, is_id, read_music_input
+from warehouse.records.errors import InvalidMusicInputError
 
 
 @dataclass(frozen=True)

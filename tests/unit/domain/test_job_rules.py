@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.domain import jobs
-from pipelines.domain.endings import lost_ending
-from pipelines.domain.jobs import (
+from pipelines.scan.service.job_endings import lost_ending
+from tests.job_states import FINAL, LEGAL_MOVES, STATES
+from warehouse.records import jobs
+from warehouse.records.jobs import (
     KINDS,
     PRIORITY_PEOPLE,
     PRIORITY_SCHEDULES,
@@ -19,7 +20,6 @@ from pipelines.domain.jobs import (
     keyword_subject,
     may_move,
 )
-from tests.job_states import FINAL, LEGAL_MOVES, STATES
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 JOB = Job(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.pool import Sighting, choose_candidates, choose_others, distinct
+from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others, distinct
 
 TITLE = "夜航 (Night Flight)"
 

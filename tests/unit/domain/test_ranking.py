@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.documents import Document
-from pipelines.domain.parameters import SortBy
-from pipelines.domain.ranking import hot_score, is_viral, rank_documents
-from pipelines.domain.records import Statistics
+from pipelines.documents.videos import Document
+from pipelines.parameters.scan import SortBy
+from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
+from warehouse.records.videos import Statistics
 
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 COUNTED_ORDERS: dict[SortBy, str] = {

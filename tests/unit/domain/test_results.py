@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.accounts import to_account_summary
-from pipelines.domain.documents import Document, to_ranked_document, to_track_document
-from pipelines.domain.parameters import SORT_ORDERS, ScanParameters
-from pipelines.domain.records import Author, Statistics, Track, Video
-from pipelines.domain.results import (
+from pipelines.documents.videos import Document, to_ranked_document, to_track_document
+from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
+from pipelines.scan.rules.account_summary import to_account_summary
+from pipelines.scan.rules.results import (
     ResultDocument,
     Source,
     no_search,
@@ -19,6 +18,7 @@ from pipelines.domain.results import (
     serves,
     view_result,
 )
+from warehouse.records.videos import Author, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 TTL_S = 6 * 3600

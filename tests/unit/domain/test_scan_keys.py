@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain import parameters as product
-from pipelines.domain.evidence import JUDGING_REVISION
-from pipelines.domain.parameters import SORT_ORDERS, ScanParameters, fingerprint, scan_key
+from pipelines.parameters import scan as product
+from pipelines.parameters.scan import SORT_ORDERS, ScanParameters, fingerprint, scan_key
+from warehouse.records.evidence import JUDGING_REVISION
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
 APPLIED_WHEN_READ: dict[str, Any] = {

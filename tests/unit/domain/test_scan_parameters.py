@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from pipelines.domain.parameters import (
+from pipelines.parameters.scan import (
     LOW_CANDIDATE_LIMIT,
     MAX_SEARCH_KEYWORDS,
     PARAMETERS,

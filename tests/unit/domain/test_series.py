@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.series import COUNTS, rounded_range, to_point, total_over_time
+from pipelines.reads.series import COUNTS, rounded_range, to_point, total_over_time
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.domain.titles import mentions, song_names
+from pipelines.scan.rules.titles import mentions, song_names
 
 
 @pytest.mark.parametrize(

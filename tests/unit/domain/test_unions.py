@@ -4,7 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pipelines.domain.unions import Captured, Known, Member, Observed, in_order, observed_until
+from warehouse.queries.lists.union import (
+    Captured,
+    Known,
+    Member,
+    Observed,
+    in_order,
+    observed_until,
+)
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LONG_AGO_S = 3600.0

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import InvalidVideoIdsError
-from pipelines.domain.video_ids import APP_VIDEO_IDS, WEB_VIDEO_IDS, read_video_ids
+from pipelines.parameters.video_ids import APP_VIDEO_IDS, WEB_VIDEO_IDS, read_video_ids
+from warehouse.records.errors import InvalidVideoIdsError
 
 IDS = [str(7300000000000000000 + n) for n in range(60)]
 

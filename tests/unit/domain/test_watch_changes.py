@@ -8,15 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.domain.changes import (
-    NewMusicId,
-    RankChange,
-    find_changes,
-    measure_growth,
-)
-from pipelines.domain.observations import Observation, WorkSeen, to_observation
-from pipelines.domain.records import Statistics
-from pipelines.domain.watching import Thresholds
+from pipelines.watchlists.changes import NewMusicId, RankChange, find_changes, measure_growth
+from pipelines.watchlists.observations import Observation, WorkSeen, to_observation
+from warehouse.records.videos import Statistics
+from warehouse.records.watchlists import Thresholds
 
 MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import InvalidParameterError
-from pipelines.domain.watching import MISSED_LIMIT, Due, check_name, find_due, to_cron
-from pipelines.watches.calendar import CronCalendar, check_cron
+from pipelines.watchlists.cron import CronCalendar, check_cron
+from warehouse.records.errors import InvalidParameterError
+from warehouse.records.watchlists import MISSED_LIMIT, Due, check_name, find_due, to_cron
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 CALENDAR = CronCalendar()

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from api.evidence.picture import WIDTH, draw_pair
-from api.evidence.png import SCALE, to_png
-from api.evidence.scene import DARK, LIGHT, Scene
-from api.evidence.svg import to_svg
-from pipelines.audio.explain import explain_pair
-from pipelines.audio.features import Features
-from pipelines.audio.peaks import Peaks
-from pipelines.domain.evidence import Limits, PairEvidence
+from api.services.evidence.plot import WIDTH, draw_pair
+from api.services.evidence.png import SCALE, to_png
+from api.services.evidence.scene import DARK, LIGHT, Scene
+from api.services.evidence.svg import to_svg
+from pipelines.audio.explanation import explain_pair
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Features
+from warehouse.records.evidence import Limits, PairEvidence
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
@@ -85,6 +85,7 @@ def test_it_says_the_numbers_in_words_too() -> None:
 
 
 def test_drawing_loads_neither_a_decoder_nor_compiled_loops() -> None:
-    code = "import api.evidence.files, pipelines.audio.sounds, sys; print(*sys.modules)"
+    modules = "api.services.evidence.plot_files, pipelines.audio.features.sounds, sys"
+    code = f"import {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {"av", "numba", "scipy", "dagster"}.isdisjoint(done.stdout.split())

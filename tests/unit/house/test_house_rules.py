@@ -71,7 +71,7 @@ def test_an_offence_is_named_with_its_place() -> None:
 
 
 def test_brand_words_live_in_platform_profiles_and_recorded_shapes_alone() -> None:
-    allowed = ("pipelines/upstream/profiles/", "tests/shapes/")
+    allowed = ("pipelines/platform/profiles/", "tests/shapes/")
     wrong = [
         str(path.relative_to(ROOT))
         for path in ours()

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from dagster import DefaultScheduleStatus, ExecuteInProcessResult
 
-from pipelines.assets.health import SURFACE_HEALTH, check_name
-from pipelines.definitions import build_definitions
-from pipelines.domain.health import USES, Outcome, SurfaceHealth
-from pipelines.schedules import build_schedules
-from warehouse.rules import MEANINGS
+from pipelines.orchestration.assets.health import SURFACE_HEALTH, check_name
+from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.schedules import build_schedules
+from warehouse.records.health import USES, Outcome, SurfaceHealth
+from warehouse.tables.row_rules import MEANINGS
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 

@@ -19,10 +19,10 @@ from dagster import (
     build_sensor_context,
 )
 
-from pipelines.assets.charting import CHART_ISSUES, CHART_PLATFORM, CHART_SONGS, months
-from pipelines.assets.concluding import CONFIRMED
-from pipelines.chart_runs import chart_schedule, chart_sensor
-from pipelines.definitions import build_definitions
+from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, CHART_SONGS, months
+from pipelines.orchestration.assets.conclude import CONFIRMED
+from pipelines.orchestration.chart_jobs import chart_schedule, chart_sensor
+from pipelines.orchestration.definitions import build_definitions
 
 RANGE = "dagster/asset_partition_range_"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from dagster import AssetKey
 
-from pipelines.definitions import LOCATION, build_definitions
-from pipelines.resources import ScanSlot
+from pipelines.orchestration.definitions import LOCATION, build_definitions
+from pipelines.orchestration.resources import ScanSlot
 from warehouse.control import open_control
-from warehouse.home import open_home
-from warehouse.rules import MEANINGS
+from warehouse.home.folder import open_home
+from warehouse.tables.row_rules import MEANINGS
 
 HEARD = ("raw/sounds", "raw/video_details", "raw/videos")
 GRAPH = {

@@ -6,13 +6,13 @@ import pytest
 from dagster import AssetKey, MetadataValue, TableSchema
 from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetNode
 
-from pipelines.assets.describing import asset_key, rows_of_days, table_schema
-from pipelines.assets.lineage import COLUMNS_FROM
-from pipelines.assets.tables import FED_BY
-from pipelines.definitions import build_definitions
-from warehouse.dictionary import TYPE_WORDS
-from warehouse.rules import FRESH_WITHIN, filled, rule_names, unsigned
+from pipelines.orchestration.assets.descriptions import asset_key, rows_of_days, table_schema
+from pipelines.orchestration.assets.lineage import COLUMNS_FROM
+from pipelines.orchestration.assets.tables import FED_BY
+from pipelines.orchestration.definitions import build_definitions
 from warehouse.tables import BY_NAME, TABLES, Table
+from warehouse.tables.dictionary import TYPE_WORDS
+from warehouse.tables.row_rules import FRESH_WITHIN, filled, rule_names, unsigned
 
 GRAPH = build_definitions(console_url="http://127.0.0.1:8780/").resolve_asset_graph()
 KEYS = sorted(GRAPH.get_all_asset_keys(), key=AssetKey.to_user_string)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.giving_way import NICENESS
+from pipelines.orchestration.worker.low_priority import NICENESS
 
-ASK = "from pipelines.giving_way import give_way_as_session; print(give_way_as_session())"
+MODULE = "pipelines.orchestration.worker.low_priority"
+ASK = f"from {MODULE} import give_way_as_session; print(give_way_as_session())"
 OWN = Path("/proc/self/autogroup")
 
 

@@ -17,13 +17,13 @@ from dagster import (
     build_sensor_context,
 )
 
-from pipelines.definitions import build_definitions
-from pipelines.domain.errors import ProfileNotChosenError
-from pipelines.domain.watching import to_cron
-from pipelines.sensors import LAUNCHED_AT_ONCE, watchlists
-from pipelines.watches.watcher import Watcher
+from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.sensors import LAUNCHED_AT_ONCE, watchlists
+from pipelines.watchlists.run import Watcher
 from tests.watching import PLAN, Clock, FakeDesk, Songs, build_watcher
 from warehouse.control import open_control
+from warehouse.records.errors import ProfileNotChosenError
+from warehouse.records.watchlists import to_cron
 
 SIX_HOURS = timedelta(hours=6)
 

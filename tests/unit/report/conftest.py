@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.accounts import to_account_summary
-from pipelines.domain.documents import (
+from pipelines.documents.videos import (
     to_evidence_document,
     to_ranked_document,
     to_track_document,
     to_video_document,
 )
-from pipelines.domain.evidence import ALGORITHM, Comparison, Limits, PairEvidence
-from pipelines.domain.parameters import scan_parameters
-from pipelines.domain.records import Author, Music, Statistics, Track, Video
-from pipelines.domain.results import ResultDocument, view_result
+from pipelines.parameters.scan import scan_parameters
+from pipelines.scan.rules.account_summary import to_account_summary
+from pipelines.scan.rules.results import ResultDocument, view_result
+from warehouse.records.evidence import ALGORITHM, Comparison, Limits, PairEvidence
+from warehouse.records.videos import Author, Music, Statistics, Track, Video
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 TRACK = Track(

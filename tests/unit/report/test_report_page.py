@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from api.report.render import render_report
-from api.report.truth import TrueVideo, judge
+from api.services.report.ground_truth import TrueVideo, judge
+from api.services.report.render import render_report
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"' onmouseover=x \u202egnp"
 type Build = Callable[..., dict[str, Any]]

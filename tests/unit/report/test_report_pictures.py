@@ -5,10 +5,15 @@ from typing import Any, cast
 
 import pytest
 
-from api.errors import NotFoundError
-from api.evidence.desk import EvidenceDesk
-from api.evidence.gathering import MOST_BYTES, MOST_PICTURES, GatheredPairs, gather_pairs
-from api.report.render import render_report
+from api.responses.errors import NotFoundError
+from api.services.evidence.report_evidence import (
+    MOST_BYTES,
+    MOST_PICTURES,
+    GatheredPairs,
+    gather_pairs,
+)
+from api.services.evidence.service import EvidenceDesk
+from api.services.report.render import render_report
 
 type Build = Callable[..., dict[str, Any]]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>"a" & \'b\' <#%></title></svg>'

@@ -5,8 +5,8 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from api.report.render import render_report
-from pipelines.domain.results import no_search
+from api.services.report.render import render_report
+from pipelines.scan.rules.results import no_search
 
 TERM = {
     "term": "<b>晴天</b>", "pages": 2, "items": 20, "new_items": 18, "last_cursor": 20,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.report.truth import LINK_TYPES, Judgement, TrueVideo, judge, to_true_videos
-from pipelines.domain.documents import LinkType
+from api.services.report.ground_truth import LINK_TYPES, Judgement, TrueVideo, judge, to_true_videos
+from pipelines.documents.videos import LinkType
 
 OWN, OTHER = "7000000000000000001", "7000000000000000002"
 LINKS = st.dictionaries(

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.audio.sounds import Sound, pack_features
-from pipelines.domain.errors import AudioUnavailableError
-from pipelines.domain.parameters import ScanParameters
-from pipelines.domain.records import Music, Statistics, Video, VideoDetail
-from pipelines.scan.listen import choose_references, recall_sounds, verify_music
-from pipelines.scan.session import Findings, ScanSession
+from pipelines.audio.features.sounds import Sound, pack_features
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.scan_run import Findings, ScanSession
+from pipelines.scan.verify_audio import choose_references, recall_sounds, verify_music
 from tests.clips import Band, Listener
 from tests.shared import SharedFolder
+from warehouse.records.errors import AudioUnavailableError
+from warehouse.records.videos import Music, Statistics, Video, VideoDetail
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SILENT = "silent"

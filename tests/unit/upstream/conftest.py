@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.domain.errors import SametrackError
-from pipelines.upstream.http import Ask, GuestClient, HttpLimits
-from pipelines.upstream.profiles import Profile, load_profile
-from pipelines.upstream.trail import Answer, note_answer, note_request
+from pipelines.platform.call_trace import Answer, note_answer, note_request
+from pipelines.platform.http.client import Ask, GuestClient, HttpLimits
+from pipelines.platform.profiles import Profile, load_profile
 from tests.answers import Shape, read_index
+from warehouse.records.errors import SametrackError
 
 
 class ScriptedClient(GuestClient):

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import (
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import build_chart_provider
+from pipelines.platform.providers.chart_public import ChartPublic
+from pipelines.settings import Settings
+from warehouse.records.errors import (
     ChartUnavailableError,
     ForbiddenError,
     StructureChangedError,
@@ -14,10 +18,6 @@ from pipelines.domain.errors import (
     UnreachableError,
     UpstreamError,
 )
-from pipelines.settings import Settings
-from pipelines.upstream.profiles import Profile
-from pipelines.upstream.providers import build_chart_provider
-from pipelines.upstream.providers.chart_public import ChartPublic
 
 VOLID = "103108"
 LATEST = "103150"

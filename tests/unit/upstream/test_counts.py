@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.upstream.vidplat.counts import Count, parse_count
+from pipelines.platform.parsers.counts import Count, parse_count
 
 
 @pytest.mark.parametrize(

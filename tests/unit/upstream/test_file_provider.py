@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import (
+from pipelines.platform.providers import build_data_provider, choose_profile
+from pipelines.platform.providers.file.json_positions import find_line
+from pipelines.settings import Settings
+from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
     InvalidParameterError,
     ProviderUnsupportedError,
     UnresolvedIdError,
 )
-from pipelines.domain.records import UnavailableVideo, VideoDetail
-from pipelines.domain.search import SearchPlace
-from pipelines.domain.worlds import is_demo_world
-from pipelines.settings import Settings
-from pipelines.upstream.providers import build_data_provider, choose_profile
-from pipelines.upstream.providers.file_places import find_line
+from warehouse.records.search import SearchPlace
+from warehouse.records.videos import UnavailableVideo, VideoDetail
+from warehouse.records.worlds import is_demo_world
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "files.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)

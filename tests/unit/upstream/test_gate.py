@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import SubstitutionError, UnreachableError
-from pipelines.upstream.gate import (
+from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.http.link_gate import (
     MAX_REDIRECTS,
     Address,
     Dialler,
@@ -17,8 +17,8 @@ from pipelines.upstream.gate import (
     look_up,
     read_address,
 )
-from pipelines.upstream.hosts import host_matches
-from pipelines.upstream.profiles import Profile, load_profile
+from pipelines.platform.profiles import Profile, load_profile
+from warehouse.records.errors import SubstitutionError, UnreachableError
 
 HOST = "www.vidplat.localhost"
 OPEN_HOST = "media.example.com"

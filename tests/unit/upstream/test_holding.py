@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.chart import ChartPage, ChartSong
-from pipelines.domain.errors import ContractBrokenError
-from pipelines.domain.records import Account, Statistics, Track, Video, VideoDetail, VideoPage
 from tests.fuzz.holding import NOW, BrokenError, check_records
+from warehouse.records.charts import ChartPage, ChartSong
+from warehouse.records.errors import ContractBrokenError
+from warehouse.records.videos import Account, Statistics, Track, Video, VideoDetail, VideoPage
 
 ID = "7568123456789012345"
 WORK: dict[str, Any] = {

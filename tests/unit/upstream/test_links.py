@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.upstream.profiles import Profile, load_profile
-from pipelines.upstream.vidplat.links import LinkHosts, LinkTarget, find_target
+from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
+from pipelines.platform.profiles import Profile, load_profile
 
 ID = "7361234567890123456"
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.upstream.media import sound_suffix
+from pipelines.platform.http.download import sound_suffix
 
 
 @pytest.mark.parametrize(

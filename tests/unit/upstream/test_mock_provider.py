@@ -6,26 +6,22 @@ from typing import Any
 
 import pytest
 
-from pipelines.audio.decoding import DecodeRefusedError, decode_sound
-from pipelines.audio.decoding_limits import DecodeLimits
-from pipelines.domain.errors import (
+from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
+from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.platform.providers import build_chart_provider, build_data_provider, choose_profile
+from pipelines.platform.providers.mock.provider import Mock
+from pipelines.sandbox.world.content.videos import Alteration, State
+from pipelines.sandbox.world.content.vocabulary import TAGS
+from pipelines.sandbox.world.world import World
+from pipelines.settings import Settings
+from warehouse.records.errors import (
     AudioUnavailableError,
     ChartUnavailableError,
     InvalidMusicInputError,
     UnresolvedIdError,
 )
-from pipelines.domain.records import UnavailableVideo, VideoDetail, VideoPage
-from pipelines.domain.search import SearchPage, SearchPlace
-from pipelines.settings import Settings
-from pipelines.upstream.providers import (
-    build_chart_provider,
-    build_data_provider,
-    choose_profile,
-)
-from pipelines.upstream.providers.mock import Mock
-from pipelines.world.words import TAGS
-from pipelines.world.works import Alteration, State
-from pipelines.world.world import World
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
 
 SEED, SIZE = 3, 0.15
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.errors import ANSWERS
-from pipelines.domain.errors import SametrackError
+from api.responses.errors import ANSWERS
 from tests.answers import PARSERS, Shape, parse_as
 from tests.fuzz.containers import to_body
 from tests.fuzz.holding import SEEN, outcome
 from tests.fuzz.mutating import Case, places, sources, to_case
+from warehouse.records.errors import SametrackError
 
 SEED = 2
 CASES_EACH = 100

@@ -6,11 +6,16 @@ from email.utils import format_datetime
 
 import pytest
 
-from pipelines.domain.errors import BudgetSpentError, RateLimitedError
-from pipelines.upstream.politeness import DEFAULT_PAUSE_S, LONGEST_PAUSE_S, Turns, read_retry_after
-from pipelines.upstream.profiles import Rate
+from pipelines.platform.http.politeness import (
+    DEFAULT_PAUSE_S,
+    LONGEST_PAUSE_S,
+    Turns,
+    read_retry_after,
+)
+from pipelines.platform.profiles import Rate
 from tests.fake_clock import START, FakeClock
 from warehouse.control.records import Grant
+from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
 RATE = Rate(per_second=2, burst=5, parallel=4)
 

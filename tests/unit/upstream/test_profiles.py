@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.errors import InvalidParameterError, ProfileNotChosenError
-from pipelines.upstream.profiles import KNOWN, Paths, load_profile
+from pipelines.platform.profiles import KNOWN, Paths, load_profile
+from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  "])

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import (
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from warehouse.records.errors import (
     EmptyAnswerError,
     LoginRequiredError,
     PageWithoutDataError,
@@ -16,8 +17,7 @@ from pipelines.domain.errors import (
     UpstreamError,
     VerificationDemandedError,
 )
-from pipelines.domain.search import SearchPlace
-from pipelines.upstream.providers.vidplat_public import VidplatPublic
+from warehouse.records.search import SearchPlace
 
 CH = "1612345678901234567"
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import (
+from pipelines.platform.http.host_policy import PoliteBook
+from pipelines.platform.parsers.links import LinkTarget
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import build_music_provider, supported_music_providers
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.settings import Settings
+from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
     InvalidMusicInputError,
@@ -20,13 +26,7 @@ from pipelines.domain.errors import (
     UnreachableError,
     VerificationDemandedError,
 )
-from pipelines.domain.records import UnavailableVideo, VideoDetail
-from pipelines.settings import Settings
-from pipelines.upstream.manners import PoliteBook
-from pipelines.upstream.profiles import Profile
-from pipelines.upstream.providers import build_music_provider, supported_music_providers
-from pipelines.upstream.providers.vidplat_public import VidplatPublic
-from pipelines.upstream.vidplat.links import LinkTarget
+from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 ID = "7568123456789012345"
 MUSIC = "7361234567890123456"

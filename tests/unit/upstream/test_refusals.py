@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import pipelines.upstream
-from pipelines.domain import errors
-from pipelines.domain.errors import SametrackError, UpstreamError
-from pipelines.upstream.circuits import OPEN_REASON, too_many
-from pipelines.upstream.refusals import (
+import pipelines.platform
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, too_many
+from pipelines.platform.refusal_table import (
     REFUSALS,
     Policy,
     Refusal,
@@ -20,6 +18,8 @@ from pipelines.upstream.refusals import (
     refused,
 )
 from tests.answers import Shape
+from warehouse.records import errors
+from warehouse.records.errors import SametrackError, UpstreamError
 
 ROWS = {row.name: row for row in REFUSALS}
 OURS = {"budget_spent"}  # no answer of anybody: our own book says it
@@ -120,7 +120,7 @@ def test_error_without_a_row_is_not_tried_again() -> None:
 
 
 def _handlers() -> Iterator[tuple[str, ast.ExceptHandler]]:
-    for path in Path(pipelines.upstream.__path__[0]).rglob("*.py"):
+    for path in Path(pipelines.platform.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ExceptHandler):
                 yield f"{path.name}:{node.lineno}", node
@@ -146,7 +146,7 @@ def test_nobody_who_reads_the_outside_catches_everything() -> None:
 
 def test_no_parser_catches_a_whole_family_of_errors() -> None:
     parsers = ("vidplat", "chartsrc")
-    folders = [Path(pipelines.upstream.__path__[0]) / name for name in parsers]
+    folders = [Path(pipelines.platform.__path__[0]) / name for name in parsers]
     names = {path.name for folder in folders for path in folder.glob("*.py")}
     caught = {
         (place, word)

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from pipelines.domain.errors import SametrackError, UpstreamError
-from pipelines.domain.records import UnavailableVideo
-from pipelines.upstream.http import Ask, GuestClient
-from pipelines.upstream.refusals import refusal_of
-from pipelines.upstream.surfaces import Surfaces
-from pipelines.upstream.trail import Answer
-from pipelines.upstream.vidplat.music import parse_music_info
-from pipelines.upstream.vidplat.videos import Seen
+from pipelines.platform.call_trace import Answer
+from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.refusal_table import refusal_of
+from pipelines.platform.surfaces import Surfaces
 from tests.answers import PARSERS, SHAPES, Shape, read_chart_shape
+from warehouse.records.errors import SametrackError, UpstreamError
+from warehouse.records.videos import UnavailableVideo
 
 Scripted = Callable[[Sequence[Answer | SametrackError]], GuestClient]
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.captures.walk import Steps
-from pipelines.domain.errors import UpstreamError, VerificationDemandedError
-from pipelines.domain.records import Video, VideoPage
+from pipelines.captures.list_walk import Steps
+from warehouse.records.errors import UpstreamError, VerificationDemandedError
+from warehouse.records.videos import Video, VideoPage
 
 
 def page(*ids: str, cursor: int | None, has_more: bool) -> VideoPage:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from warehouse.dictionary import PAGE, render_dictionary
 from warehouse.tables import REAL, TABLES, WHOLE, Column, Table
+from warehouse.tables.dictionary import PAGE, render_dictionary
 from warehouse.tables.privacy import is_decided
 
 COLUMNS = [(table, column) for table in TABLES for column in table.columns]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.excerpts import Excerpt
-from warehouse.excerpts import ExcerptFolder
+from warehouse.home.excerpt_files import ExcerptFolder
+from warehouse.records.excerpts import Excerpt
 
 DAY_S = 86_400.0
 

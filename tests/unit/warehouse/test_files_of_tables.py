@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import InvalidParameterError
-from warehouse.exporting.files import Method, csv_parts, to_csv, to_json, to_parquet, to_xlsx
-from warehouse.exporting.tables import Column, Row, Table, to_table
+from warehouse.exports.export_table import Column, Row, Table, to_table
+from warehouse.exports.table_files import Method, csv_parts, to_csv, to_json, to_parquet, to_xlsx
+from warehouse.records.errors import InvalidParameterError
 
 COLUMNS = (
     Column("aweme_id", "text"), Column("likes", "whole"), Column("score", "real"),

@@ -15,14 +15,14 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.schema import PrimitiveType
 from pyarrow import parquet
 
-from pipelines.domain.errors import (
+from warehouse.lake import store as lake_module
+from warehouse.lake.store import Lake, Listing, is_remote, open_lake
+from warehouse.records.errors import (
     CapacityExhaustedError,
     ContractBrokenError,
     StoreTooNewError,
     WarehouseUnavailableError,
 )
-from warehouse import lake as lake_module
-from warehouse.lake import Lake, Listing, is_remote, open_lake
 from warehouse.tables import TEXT, TIME, Column, Table
 
 SONGS = "raw.songs"

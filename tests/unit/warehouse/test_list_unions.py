@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.domain.cursors import Place, read_place
-from pipelines.domain.unions import Order
-from warehouse.engine import Engine
-from warehouse.queries_lists import UnionPage, read_captured_page, read_union_page
+from pipelines.reads.cursors import Place, read_place
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.committed_rows import FEW
+from warehouse.queries.lists.pages import UnionPage, read_captured_page, read_union_page
+from warehouse.queries.lists.union import Order
 from warehouse.tables import BY_NAME
-from warehouse.written_rows import FEW
 
 LIST, SCREEN = ("music_list", "music_page"), "music_list"
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)

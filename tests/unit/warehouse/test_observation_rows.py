@@ -8,19 +8,7 @@ from typing import TypedDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.evidence import Comparison, Limits, PairEvidence
-from pipelines.domain.records import (
-    Account,
-    Author,
-    Hashtag,
-    HashtagInfo,
-    Music,
-    Statistics,
-    Track,
-    Video,
-)
-from warehouse.contract import to_arrow
-from warehouse.rows import (
+from warehouse.lake.record_rows import (
     account_from_row,
     account_row,
     comparison_from_row,
@@ -31,7 +19,19 @@ from warehouse.rows import (
     video_from_row,
     video_row,
 )
+from warehouse.records.evidence import Comparison, Limits, PairEvidence
+from warehouse.records.videos import (
+    Account,
+    Author,
+    Hashtag,
+    HashtagInfo,
+    Music,
+    Statistics,
+    Track,
+    Video,
+)
 from warehouse.tables import BY_NAME
+from warehouse.tables.contract import to_arrow
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 

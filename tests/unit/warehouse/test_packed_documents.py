@@ -5,8 +5,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import WarehouseUnavailableError
-from warehouse.documents import pack_bytes, pack_document, unpack_bytes, unpack_document
+from warehouse.lake.packing import pack_bytes, pack_document, unpack_bytes, unpack_document
+from warehouse.records.errors import WarehouseUnavailableError
 
 values = st.recursive(
     st.none()

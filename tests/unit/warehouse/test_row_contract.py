@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.domain.errors import ContractBrokenError
-from warehouse.contract import to_arrow
+from warehouse.records.errors import ContractBrokenError
 from warehouse.tables import (
     BYTES,
     DATE,
@@ -21,6 +20,7 @@ from warehouse.tables import (
     Column,
     Table,
 )
+from warehouse.tables.contract import to_arrow
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 EVERYTHING = Table(

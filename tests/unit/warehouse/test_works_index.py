@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.domain.errors import CapacityExhaustedError
-from pipelines.domain.records import Author, Hashtag, Music, Statistics, Video
-from warehouse.arranging import arrange_lake
-from warehouse.engine import Engine
-from warehouse.indexing import renew_index
-from warehouse.lake import Lake, open_lake
-from warehouse.layout import ARRANGED_BY
-from warehouse.queries_works import read_listed, read_ordering
-from warehouse.rows import video_row
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.file_layout import ARRANGED_BY
+from warehouse.lake.record_rows import video_row
+from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.video_index import FILE, WORKS
+from warehouse.maintenance.compaction import tidy_lake
+from warehouse.maintenance.sorting import arrange_lake
+from warehouse.maintenance.video_index import renew_index
+from warehouse.queries.committed_rows import FEW
+from warehouse.queries.videos import read_listed, read_ordering
+from warehouse.records.errors import CapacityExhaustedError
+from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video
 from warehouse.tables import BY_NAME
-from warehouse.tidying import tidy_lake
-from warehouse.works_index import FILE, WORKS
-from warehouse.written_rows import FEW
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 IDS = ["1", "2", "3", "4"]
@@ -195,7 +195,7 @@ def test_what_a_killed_process_left_goes_when_it_is_old(
     left.write_bytes(b"half")
     renew_index(lake)
     assert left.exists(), "another process may be writing it"
-    monkeypatch.setattr("warehouse.indexing.LEFT_AFTER_S", -1.0)
+    monkeypatch.setattr("warehouse.maintenance.video_index.LEFT_AFTER_S", -1.0)
     renew_index(lake)
     assert not left.exists()
 

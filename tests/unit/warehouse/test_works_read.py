@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.domain.records import Statistics, Video
-from warehouse.engine import Engine
-from warehouse.lake import Lake, open_lake
-from warehouse.queries_works import READ_WHOLE, read_listed, read_ordering
-from warehouse.rows import video_row
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.record_rows import video_row
+from warehouse.lake.store import Lake, open_lake
+from warehouse.queries.videos import READ_WHOLE, read_listed, read_ordering
+from warehouse.records.videos import Statistics, Video
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 OTHERS = [f"other{number}" for number in range(READ_WHOLE + 1)]

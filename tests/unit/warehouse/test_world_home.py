@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.domain.errors import (
+from warehouse.home.folder import open_home
+from warehouse.records.errors import (
     InvalidParameterError,
     StoreTooNewError,
     WarehouseUnavailableError,
     WrongWorldError,
 )
-from warehouse.home import open_home
 
 
 def test_home_gives_each_world_its_own_folder(tmp_path: Path) -> None:

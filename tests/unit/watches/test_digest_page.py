@@ -6,14 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from pipelines.domain.changes import find_changes
-from pipelines.domain.documents import Document
-from pipelines.domain.observations import Observation, WorkSeen
-from pipelines.domain.records import Statistics
-from pipelines.domain.watching import Entry, Look, Plan, Thresholds, WatchRun
-from pipelines.watches.digest import Report, build_digest
-from pipelines.watches.page import FIGURES, render_digest
+from pipelines.documents.videos import Document
+from pipelines.watchlists.changes import find_changes
+from pipelines.watchlists.digest import Report, build_digest
+from pipelines.watchlists.digest_page import FIGURES, render_digest
+from pipelines.watchlists.observations import Observation, WorkSeen
 from tests.watching import MONDAY
+from warehouse.records.videos import Statistics
+from warehouse.records.watchlists import Entry, Look, Plan, Thresholds, WatchRun
 
 HOSTILE = "<script>alert(1)</script>\u202e{{ 7 * 7 }}\x1b[31m"
 RUN = WatchRun(

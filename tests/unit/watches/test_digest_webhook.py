@@ -5,11 +5,11 @@ import json
 import httpx2
 import pytest
 
-from pipelines.domain.errors import InvalidParameterError
+from pipelines.platform.http.transport import DIAL
 from pipelines.settings import Settings
-from pipelines.upstream.transport import DIAL
-from pipelines.watches.opening import open_teller
-from pipelines.watches.telling import Nobody, Webhook, check_webhook
+from pipelines.watchlists.open_service import open_teller
+from pipelines.watchlists.webhook import Nobody, Webhook, check_webhook
+from warehouse.records.errors import InvalidParameterError
 
 URL = "https://hooks.example.com/sametrack?key=1"
 DIGEST = {"run_id": "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61", "is_demo_data": True}

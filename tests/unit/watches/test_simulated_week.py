@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.domain.errors import UnreachableError, WarehouseUnavailableError
-from pipelines.domain.jobs import PRIORITY_PEOPLE
-from pipelines.domain.observations import Observation
-from pipelines.domain.watching import Entry, WatchRun, to_cron
-from pipelines.watches.watcher import HOLD_S, Watcher
+from pipelines.watchlists.observations import Observation
+from pipelines.watchlists.run import HOLD_S, Watcher
 from tests.watching import MONDAY, PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
 from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.records.errors import UnreachableError, WarehouseUnavailableError
+from warehouse.records.jobs import PRIORITY_PEOPLE
+from warehouse.records.watchlists import Entry, WatchRun, to_cron
 
 HOUR = timedelta(hours=1)
 

@@ -1,8 +1,9 @@
 """Links by names against the truth of an invented world: which of its songs are its music ids."""
 
-from pipelines.domain.chart_links import Song, Sound, link_songs
-from pipelines.world.chart import Chart
-from pipelines.world.world import World
+from pipelines.charts.rules.song_links import Song, link_songs
+from pipelines.sandbox.world.chart import Chart
+from pipelines.sandbox.world.world import World
+from warehouse.records.song_links import Sound
 
 EVERY = 5  # issues; a song stays for weeks
 

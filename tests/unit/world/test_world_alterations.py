@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.world.alterations import ALTERED_SHARE, heard_in
-from pipelines.world.instruments import RATE
-from pipelines.world.likeness import chroma_correlation
-from pipelines.world.recordings import render_video
-from pipelines.world.shelf import Shelf
-from pipelines.world.sounds import LAST_CARRYING, Flags, SoundKind
-from pipelines.world.truth import Truth, WorkTruth
-from pipelines.world.works import Alteration, State, Work
-from pipelines.world.world import World
+from pipelines.sandbox.world.content.alterations import ALTERED_SHARE, heard_in
+from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Flags, SoundKind
+from pipelines.sandbox.world.content.videos import Alteration, State, Work
+from pipelines.sandbox.world.ground_truth import Truth, WorkTruth
+from pipelines.sandbox.world.similarity import chroma_correlation
+from pipelines.sandbox.world.sound.instruments import RATE
+from pipelines.sandbox.world.sound.recordings import render_video
+from pipelines.sandbox.world.sound.sound_cache import Shelf
+from pipelines.sandbox.world.world import World
 
 WORLD = World(21, 0.2)
 seeds = st.integers(0, 2**31)

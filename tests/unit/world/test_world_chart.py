@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.world.chart import SONGS, Chart
-from pipelines.world.issues import FIRST_DAY, LONG_GAP_DAYS, Calendar, appeared_at
-from pipelines.world.world import World
+from pipelines.sandbox.world.chart import SONGS, Chart
+from pipelines.sandbox.world.chart_issues import FIRST_DAY, LONG_GAP_DAYS, Calendar, appeared_at
+from pipelines.sandbox.world.world import World
 
 WORLD = World(31, 0.2)
 CHART = Chart(WORLD)

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.world.shelf import Shelf
-from pipelines.world.streams import scattered, stream, timed_ids
-from pipelines.world.world import World
+from pipelines.sandbox.world.random_streams import scattered, stream, timed_ids
+from pipelines.sandbox.world.sound.sound_cache import Shelf
+from pipelines.sandbox.world.world import World
 
 _PRINT_WORLD = """
 import hashlib, json, sys
 from pathlib import Path
-from pipelines.world.shelf import Shelf
-from pipelines.world.truth import Truth
-from pipelines.world.world import World
+from pipelines.sandbox.world.sound.sound_cache import Shelf
+from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.world import World
 
 world = World(11, 0.1)
 digest = hashlib.sha256()

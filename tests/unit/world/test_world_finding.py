@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pipelines.sandbox.directory import Directory, hashtag_id
-from pipelines.world.finding import HASHTAG_DEPTH, fold, hashtags_in
-from pipelines.world.truth import Truth
-from pipelines.world.works import State
-from pipelines.world.world import World
+from pipelines.sandbox.server.documents.directory import Directory, hashtag_id
+from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.search import HASHTAG_DEPTH, fold, hashtags_in
+from pipelines.sandbox.world.world import World
 
 
 @pytest.fixture(scope="module")

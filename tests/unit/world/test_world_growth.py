@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.world.growth import DAY_S, HORIZON_DAYS
-from pipelines.world.sounds import SoundTable
-from pipelines.world.truth import Truth
-from pipelines.world.works import State, WorkTable
-from pipelines.world.world import World
+from pipelines.sandbox.world.content.sounds import SoundTable
+from pipelines.sandbox.world.content.videos import State, WorkTable
+from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
+from pipelines.sandbox.world.world import World
 
 FIRST = World(7, 0.1, tracks=12)
 WEEK = FIRST.at(7 * DAY_S)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.domain.errors import WorldTooEasyError
-from pipelines.world.hardness import CEILINGS, hardness
-from pipelines.world.sounds import LAST_VARIANT, SoundKind
-from pipelines.world.world import World
+from pipelines.sandbox.world.content.sounds import LAST_VARIANT, SoundKind
+from pipelines.sandbox.world.hardness import CEILINGS, hardness
+from pipelines.sandbox.world.world import World
+from warehouse.records.errors import WorldTooEasyError
 
 
 def _without_covers(world: World) -> None:

@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from pipelines.world.sounds import LAST_CARRYING, SoundKind
-from pipelines.world.works import State
-from pipelines.world.world import MUSIC_LIST_DEPTH, SCREEN, SEC_PREFIX, World
+from pipelines.sandbox.world.content.sounds import LAST_CARRYING, SoundKind
+from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.world import MUSIC_LIST_DEPTH, SCREEN, SEC_PREFIX, World
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ import av
 import numpy as np
 import pytest
 
-from pipelines.world.effects import pitched, resampled, stretched
-from pipelines.world.instruments import RATE, Samples
-from pipelines.world.likeness import chroma_correlation
-from pipelines.world.recordings import play_base
-from pipelines.world.rendering import prerender
-from pipelines.world.shelf import Shelf
-from pipelines.world.sounds import LAST_CARRYING, Sound, SoundKind
-from pipelines.world.world import World
+from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Sound, SoundKind
+from pipelines.sandbox.world.similarity import chroma_correlation
+from pipelines.sandbox.world.sound.effects import pitched, resampled, stretched
+from pipelines.sandbox.world.sound.instruments import RATE, Samples
+from pipelines.sandbox.world.sound.recordings import play_base
+from pipelines.sandbox.world.sound.render_process import prerender
+from pipelines.sandbox.world.sound.sound_cache import Shelf
+from pipelines.sandbox.world.world import World
 
 WORLD = World(21, 0.2)
 

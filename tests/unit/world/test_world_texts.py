@@ -1,8 +1,9 @@
 """What people write: hints, hostile text, titles that break careless code."""
 
-from pipelines.world import texts, words
-from pipelines.world.sounds import SoundKind
-from pipelines.world.world import World
+from pipelines.sandbox.world.content import texts
+from pipelines.sandbox.world.content import vocabulary as words
+from pipelines.sandbox.world.content.sounds import SoundKind
+from pipelines.sandbox.world.world import World
 
 WORLD = World(6, 1.0)
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pipelines.world.hardness import Hardness, hardness, measure_hardness
-from pipelines.world.sounds import Sound, SoundKind
-from pipelines.world.truth import Truth, WorkTruth
-from pipelines.world.works import State
-from pipelines.world.world import World
+from pipelines.sandbox.world.content.sounds import Sound, SoundKind
+from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.ground_truth import Truth, WorkTruth
+from pipelines.sandbox.world.hardness import Hardness, hardness, measure_hardness
+from pipelines.sandbox.world.world import World
 
 SEEDS = (1, 2, 3, 17, 99, 1234, 777_777, 2**31)
 

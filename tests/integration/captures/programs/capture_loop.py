@@ -10,14 +10,15 @@ import sys
 import threading
 from pathlib import Path
 
-from pipelines.captures import Captures, StoredBodies
-from pipelines.domain.errors import UpstreamError
+from pipelines.captures.recording.stored_bodies import StoredBodies
+from pipelines.captures.session import Captures
+from pipelines.platform.profiles import load_profile
+from pipelines.platform.providers import build_music_provider
 from pipelines.settings import Settings
-from pipelines.upstream.profiles import load_profile
-from pipelines.upstream.providers import build_music_provider
 from warehouse.control import open_control
-from warehouse.engine import Engine
-from warehouse.lake import open_lake
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import UpstreamError
 
 profile_path, port, home, *music_ids = sys.argv[1:]
 READERS = 4

@@ -4,7 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from api.cli.processes import Household, Program
+from api.cli.processes.child_processes import Household, Program
 
 CHILD = """
 import subprocess, sys, time, signal

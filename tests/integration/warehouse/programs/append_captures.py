@@ -5,7 +5,7 @@ Usage: append_captures.py LAKE WRITER COUNT
 
 import sys
 
-from warehouse.lake import open_lake
+from warehouse.lake.store import open_lake
 
 url, writer, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 lake = open_lake(url, world="sandbox")

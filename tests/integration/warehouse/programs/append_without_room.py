@@ -6,8 +6,8 @@ Usage: append_without_room.py LAKE
 import resource
 import sys
 
-from pipelines.domain.errors import WarehouseError
-from warehouse.lake import open_lake
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import WarehouseError
 
 lake = open_lake(sys.argv[1], world="sandbox")
 row = {

@@ -6,7 +6,7 @@ Usage: compact_items.py LAKE
 import sys
 import threading
 
-from warehouse.lake import open_lake
+from warehouse.lake.store import open_lake
 
 lake = open_lake(sys.argv[1], world="sandbox")
 waiting = threading.Thread(target=sys.stdin.read, daemon=True)

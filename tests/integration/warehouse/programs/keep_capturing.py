@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from warehouse.control import open_control
-from warehouse.home import open_home
-from warehouse.lake import open_lake
+from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
 
 home = open_home(Path(sys.argv[1]), "sandbox")
 lake = open_lake(home.lake_url, world="sandbox")

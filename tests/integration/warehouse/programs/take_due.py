@@ -4,8 +4,8 @@ import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
-from pipelines.domain.watching import Due
 from warehouse.control import open_control
+from warehouse.records.watchlists import Due
 
 url, name, times = sys.argv[1:]
 first = datetime(2100, 1, 1, tzinfo=UTC)

@@ -1,0 +1,1 @@
+"""The commands that collect and read, one module per command group."""

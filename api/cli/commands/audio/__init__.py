@@ -1,0 +1,1 @@
+"""`sametrack audio`: compare files, explain a comparison, annotate it."""

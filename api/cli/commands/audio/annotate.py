@@ -1,0 +1,64 @@
+"""`sametrack audio annotate` and `audio annotations`: what a person hears, for calibration."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from api.cli.terminal import out, refuse, safe
+
+if TYPE_CHECKING:
+    from api.params.notes import Said
+    from api.services.annotations import AnnotationDesk
+
+
+class Heard(StrEnum):
+    """What may be said of a pair."""
+
+    same = "same"
+    not_the_same = "not-the-same"
+
+
+def annotate(
+    comparison_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a comparison.")],
+    heard: Annotated[Heard, typer.Argument(help="What you hear.")],
+    *,
+    note: Annotated[str | None, typer.Option(help="In your own words.")] = None,
+) -> None:
+    """Note on a compared pair whether it is the same recording; no verdict changes by it."""
+    said: Said = "same" if heard is Heard.same else "not_the_same"
+    with _open_desk() as desk:
+        counts = desk.add(comparison_id, said, note=note, origin="cli")["counts"]
+    told = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
+    out.print(f"[bold]{safe(comparison_id)}[/] {told}")
+
+
+def annotations(
+    *, path: Annotated[Path | None, typer.Option("--out", help="CSV file; else stdout.")] = None
+) -> None:
+    """Write all annotations with what was measured as CSV, to calibrate the limits by."""
+    with _open_desk() as desk:
+        text = desk.to_csv()
+    if path is None:
+        out.out(text, end="")
+        return
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        refuse(f"{path.name} cannot be written: {error.strerror}")
+    out.print(f"{text.count(chr(10)) - 1} annotations in {safe(path)}")
+
+
+@contextmanager
+def _open_desk() -> Iterator["AnnotationDesk"]:
+    from api.process import open_doors  # noqa: PLC0415 - loads DuckDB and Delta
+    from api.settings import ApiSettings  # noqa: PLC0415 - as above
+    from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
+
+    with open_doors(ApiSettings()) as doors:
+        if doors.annotations is None:
+            raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
+        yield doors.annotations

@@ -1,0 +1,228 @@
+"""`sametrack audio`: compare sound files of one's own, and score a manifest of pairs.
+
+What belongs here: options, progress, tables. Not here: listening and judging.
+"""
+
+import json
+import os
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, override
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from typer.core import TyperCommand
+
+from api.cli.commands.audio.annotate import annotate, annotations
+from api.cli.commands.audio.explain import explain, verdict_words
+from api.cli.terminal import err, out, refuse, safe, say
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.features.sounds import Heard, Sound, judging_version
+from pipelines.audio.matching.group_verdict import (
+    MOST_CANDIDATES,
+    MOST_REFERENCES,
+    GroupPair,
+    GroupVerdict,
+)
+from warehouse.records.evidence import ALGORITHM, Limits, Verdict
+
+audio_app = typer.Typer(name="audio", help="Listen to files of your own.", no_args_is_help=True)
+audio_app.command("explain")(explain)
+audio_app.command("annotate")(annotate)
+audio_app.command("annotations")(annotations)
+VERDICT_STYLE: dict[Verdict, str] = {
+    "confirmed": "bold green",
+    "variant": "bold yellow",
+    "rejected": "bold red",
+    "not_comparable": "bold blue",
+}
+_LIMITS = Limits()
+_LIST_OPTIONS = ("--reference", "--candidate")
+_DEFAULT_WORKERS = os.cpu_count() or 1
+_Threshold = Annotated[float, typer.Option(min=0.0, max=1.0, help="Score a match must reach.")]
+
+
+class _ManyFilesCommand(TyperCommand):
+    """Lets `--reference a b c` mean the same as `--reference a --reference b --reference c`."""
+
+    @override
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _spread(args))
+
+
+@audio_app.command("compare", cls=_ManyFilesCommand)
+def compare(
+    reference: Annotated[list[Path], typer.Option(help="Up to 3 sounds of the recording.")],
+    candidate: Annotated[list[Path], typer.Option(help="Up to 2 sounds of one candidate.")],
+    match_threshold: _Threshold = _LIMITS.match_threshold,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Say whether the candidate carries the same recording as the references."""
+    if len(reference) > MOST_REFERENCES or len(candidate) > MOST_CANDIDATES:
+        refuse(
+            f"at most {MOST_REFERENCES} references and {MOST_CANDIDATES} candidates are compared",
+            hint="for many candidates write a manifest and use `sametrack audio bench`",
+        )
+    limits = Limits(match_threshold=match_threshold)
+    with ListeningPool(1) as pool:  # starting a second child takes longer than five files
+        futures = [pool.submit(path) for path in (*reference, *candidate)]
+        # judging loads compiled loops: the children listen meanwhile
+        from pipelines.audio.matching.verify import verify_group, warm_up  # noqa: PLC0415
+
+        warm_up()
+        heard = [future.result() for future in futures]
+    references, candidates = heard[: len(reference)], heard[len(reference) :]
+    # a person who names files wants to see every pair
+    verdict = verify_group(references, candidates, limits=limits, stops_when_sure=False)
+    if as_json:
+        document = _document(verdict, limits, [*reference, *candidate], heard)
+        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    out.print(_pair_table(verdict, reference, candidate))
+    style = VERDICT_STYLE[verdict.verdict]
+    said = verdict_words(verdict.best.evidence) if verdict.best else verdict.verdict
+    out.print(f"[{style}]{said}[/]  {safe(verdict.reason)}  {_score_text(verdict)}")
+
+
+@audio_app.command("bench")
+def bench(
+    manifest: Annotated[Path, typer.Argument(help="CSV with pair_id, refs (a;b;c), candidate.")],
+    out_path: Annotated[Path, typer.Option("--out", help="Where the scores are written.")],
+    match_threshold: _Threshold = _LIMITS.match_threshold,
+    workers: Annotated[int, typer.Option(min=1, help="Listening children.")] = _DEFAULT_WORKERS,
+) -> None:
+    """Score every row of a manifest. A file that cannot be heard is a row with its reason.
+
+    `cpu_ms` is the processor time of comparing the features of the row's files. Decoding and
+    measuring happen once per file, whatever the number of rows; their time is told at the end.
+    """
+    # loads compiled loops, which only this command needs
+    from pipelines.audio.manifest import (  # noqa: PLC0415
+        listen_to_files,
+        read_manifest,
+        verify_rows,
+        write_scores,
+    )
+
+    rows = read_manifest(manifest)
+    paths = [path for row in rows for path in (*row.references, row.candidate)]
+    with _progress() as progress, ListeningPool(workers) as pool:
+        listening = progress.add_task("listening", total=len(set(paths)))
+        heard = listen_to_files(
+            pool, paths, heard_one=lambda done: progress.update(listening, completed=done)
+        )
+        comparing = progress.add_task("comparing", total=len(rows))
+        scores = []
+        for score in verify_rows(rows, heard, limits=Limits(match_threshold=match_threshold)):
+            scores.append(score)
+            progress.advance(comparing)
+    write_scores(out_path, scores)
+    verdicts = Counter(score.verdict.verdict for score in scores)
+    cpu_ms = sum(score.cpu_ms for score in scores)
+    say(_bench_summary(verdicts, cpu_ms, list(heard.values())))
+    say(f"wrote {safe(out_path)}")
+
+
+def _spread(args: list[str]) -> list[str]:
+    """Repeat a list option before each further file that follows it."""
+    spread: list[str] = []
+    option = None
+    for position, arg in enumerate(args):
+        if arg.startswith("-"):
+            option = arg if arg in _LIST_OPTIONS else None
+        elif option is not None and args[position - 1] != option:
+            spread.append(option)
+        spread.append(arg)
+    return spread
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeRemainingColumn(), console=err, transient=True)
+
+
+def _document(
+    verdict: GroupVerdict, limits: Limits, paths: list[Path], heard: list[Heard]
+) -> dict[str, object]:
+    best = verdict.best
+    return {
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "score": best.evidence.score if best else None,
+        "best": asdict(best) if best else None,
+        "pairs": [asdict(pair) for pair in verdict.pairs],
+        "sounds": [_sound_document(path, sound) for path, sound in zip(paths, heard, strict=True)],
+        "limits": asdict(limits),
+        "algorithm": ALGORITHM,
+        "feature_version": FEATURE_VERSION,
+        "library_version": judging_version(),
+    }
+
+
+def _sound_document(path: Path, heard: Heard) -> dict[str, object]:
+    if isinstance(heard, Sound):
+        return {
+            "file": str(path),
+            "sha256": heard.sha256,
+            "duration_s": round(heard.duration_s, 3),
+            "sample_rate_hz": heard.sample_rate_hz,
+            "codec": heard.codec,
+            "cpu_ms": round(heard.cpu_ms, 1),
+        }
+    return {"file": str(path), "sha256": heard.sha256, "not_comparable_reason": heard.reason}
+
+
+def _pair_table(verdict: GroupVerdict, references: list[Path], candidates: list[Path]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("reference", overflow="fold")
+    table.add_column("candidate", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    for name in ("score", "chroma", "mfcc", "peaks", "overlap s", "at s", "speed"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for pair in verdict.pairs:
+        table.add_row(
+            safe(references[pair.reference_index].name),
+            safe(candidates[pair.candidate_index].name),
+            *_pair_cells(pair),
+            style=None if pair is verdict.best else "dim",
+        )
+    return table
+
+
+def _pair_cells(pair: GroupPair) -> list[str]:
+    evidence = pair.evidence
+    style = VERDICT_STYLE[evidence.verdict]
+    numbers = (
+        (evidence.score, ".3f"),
+        (evidence.chroma_distance, ".3f"),
+        (evidence.mfcc_distance, ".3f"),
+        (evidence.peak_agreement, ".3f"),
+        (evidence.overlap_s, ".1f"),
+    )
+    cells = ["–" if value is None else format(value, form) for value, form in numbers]
+    starts = "–"
+    if evidence.reference_start_s is not None and evidence.candidate_start_s is not None:
+        starts = f"{evidence.reference_start_s:.1f}/{evidence.candidate_start_s:.1f}"
+    speed = "–" if evidence.speed is None else f"{evidence.speed:g}"
+    return [f"[{style}]{verdict_words(evidence)}[/]", *cells, starts, speed]
+
+
+def _score_text(verdict: GroupVerdict) -> str:
+    score = verdict.best.evidence.score if verdict.best else None
+    return "" if score is None else f"score {score:.3f}"
+
+
+def _bench_summary(verdicts: Counter[Verdict], cpu_ms: float, heard: list[Heard]) -> str:
+    told = "  ".join(
+        f"[{style}]{name}[/] {verdicts[name]}" for name, style in VERDICT_STYLE.items()
+    )
+    sounds = [sound for sound in heard if isinstance(sound, Sound)]
+    per_file = sum(sound.cpu_ms for sound in sounds) / max(1, len(sounds))
+    rows = verdicts.total()
+    return (
+        f"{told}\n{len(heard)} files, {per_file:.0f} ms of processor time each to decode and "
+        f"measure; {rows} rows, {cpu_ms / max(1, rows):.1f} ms each to compare"
+    )

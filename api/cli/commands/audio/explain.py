@@ -1,0 +1,168 @@
+"""`sametrack audio explain`: why two sounds were judged so, in numbers and as a picture.
+
+For two files of one's own, or for a stored comparison, which is measured once more. Not here:
+drawing (`api/services/evidence`), judging.
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import typer
+from rich.table import Table
+
+from api.cli.terminal import err, out, refuse, safe
+from api.responses.errors import NotFoundError
+from api.services.evidence.service import EvidenceDesk
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.explanation import Explanation, explain_pair
+from pipelines.audio.features.sounds import NotComparable, Sound
+from warehouse.records.evidence import ALGORITHM, Limits, PairEvidence
+from warehouse.records.excerpts import ROLES
+
+_FORMS = ("svg", "png")
+_Sound = Annotated[Path | None, typer.Option(help="A sound file of your own.")]
+
+
+def explain(
+    comparison_id: Annotated[
+        str | None, typer.Argument(help="Stored comparison: `evidence.comparison_id` of a result.")
+    ] = None,
+    reference: _Sound = None,
+    candidate: _Sound = None,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", help="Picture to write: NAME.svg or NAME.png.")
+    ] = None,
+    excerpts: Annotated[
+        Path | None, typer.Option(help="Folder for what is kept of both sounds, to be heard.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Show why two sounds were judged so: the numbers, their limits, and a picture."""
+    form = _form(out_file)
+    has_files = reference is not None and candidate is not None
+    if has_files == (comparison_id is not None) or (reference is None) != (candidate is None):
+        refuse("give either a COMPARISON_ID, or both --reference and --candidate")
+    if has_files and excerpts is not None:
+        refuse("--excerpts is for stored comparisons; your own files can be heard as they are")
+    if comparison_id is not None:
+        explanation, document, names = _explain_stored(comparison_id, excerpts)
+    else:
+        explanation, document, names = _explain_files(
+            cast("Path", reference), cast("Path", candidate)
+        )
+    if out_file is not None:
+        _write(out_file, explanation, form, names)
+    if as_json:
+        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    _show(explanation, document.get("measured_again"))
+    if out_file is not None:
+        out.print(f"[green]written[/] {safe(out_file)}", soft_wrap=True)
+
+
+def _form(out_file: Path | None) -> Literal["svg", "png"]:
+    form = "svg" if out_file is None else out_file.suffix.lower().removeprefix(".")
+    if form not in _FORMS:
+        refuse("a picture is a .svg or a .png file", hint="for example --out pair.svg")
+    return cast('Literal["svg", "png"]', form)
+
+
+def _explain_files(
+    reference: Path, candidate: Path
+) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
+    """Listen to two files and judge them; a file that cannot be heard has no picture."""
+    limits = Limits()
+    with ListeningPool(1) as pool:  # starting a second child takes longer than five files
+        futures = [pool.submit(path) for path in (reference, candidate)]
+        # judging loads compiled loops: the child listens meanwhile
+        from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415
+
+        heard = [future.result() for future in futures]
+    for path, sound in zip((reference, candidate), heard, strict=True):
+        if isinstance(sound, NotComparable):
+            refuse(f"{path.name} cannot be compared: {sound.reason}")
+    first, second = (cast("Sound", sound).features for sound in heard)
+    explanation = explain_pair(
+        first, second, compare_pair(heard[0], heard[1], limits=limits), limits=limits
+    )
+    document = {
+        "evidence": asdict(explanation.evidence) | {"limits": asdict(limits)},
+        "measures": [asdict(one) | {"is_met": one.is_met} for one in explanation.measures],
+        "algorithm": ALGORITHM,
+    }
+    return explanation, document, (reference.name, candidate.name)
+
+
+def _explain_stored(
+    comparison_id: str, excerpts: Path | None
+) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
+    """A stored comparison of the chosen profile's world, and what measuring it again says."""
+    from api.process import open_doors  # noqa: PLC0415 - loads DuckDB and Delta
+    from api.settings import ApiSettings  # noqa: PLC0415 - as above
+    from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 - compiled loops
+    from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
+
+    with open_doors(ApiSettings()) as doors:
+        if doors.evidence is None:
+            raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
+        document = doors.evidence.document(comparison_id)
+        stored, first, second = doors.evidence.features(comparison_id)
+        if excerpts is not None:
+            _write_excerpts(doors.evidence, comparison_id, excerpts)
+    comparison = stored.comparison
+    pair, limits = comparison.pair, comparison.limits
+    changed = deviations(pair, recompute(first, second, pair, limits=limits))
+    explanation = explain_pair(first, second, pair, limits=limits)
+    document["measured_again"] = {"is_equal": not changed, "deviations": changed}
+    return explanation, document, stored.names
+
+
+def _write(
+    path: Path, explanation: Explanation, form: Literal["svg", "png"], names: tuple[str, str]
+) -> None:
+    from api.services.evidence.plot_files import to_file  # noqa: PLC0415 - loads Pillow
+
+    picture = to_file(explanation, form, reference_name=names[0], candidate_name=names[1])
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(picture)
+    except OSError as error:
+        refuse(f"{path.name} cannot be written: {error.strerror}")
+
+
+def _write_excerpts(desk: EvidenceDesk, comparison_id: str, folder: Path) -> None:
+    """`reference.mp3` and `candidate.mp3`, as far as they are kept."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for role in ROLES:
+        try:
+            (folder / f"{role}.mp3").write_bytes(desk.excerpt(comparison_id, role))
+        except NotFoundError as error:
+            err.print(f"[yellow]{safe(error.detail)}[/]")
+
+
+def _show(explanation: Explanation, again: dict[str, Any] | None) -> None:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("measure", "value", "limit", ""):
+        table.add_column(name, justify="right" if name in {"value", "limit"} else "left")
+    words = {True: "[green]met[/]", False: "[red]not met[/]", None: ""}
+    for one in explanation.measures:
+        sign = "≤" if one.lower_is_better else "≥"
+        value = "–" if one.value is None else f"{one.value:.6f}"
+        limit = "–" if one.limit is None else f"{sign} {one.limit:g}"
+        table.add_row(one.name, value, limit, words[one.is_met])
+    out.print(table)
+    evidence = explanation.evidence
+    out.print(f"[bold]{verdict_words(evidence)}[/]  {safe(evidence.reason)}")
+    if again is not None and again["is_equal"]:
+        out.print("measured again from the stored features: every number is equal")
+    elif again is not None:
+        fields = ", ".join(again["deviations"])
+        err.print(f"[yellow]measured again, these differ:[/] {safe(fields)}")
+
+
+def verdict_words(evidence: PairEvidence) -> str:
+    """The verdict and, of a rejected pair, what it is likely to be."""
+    named = (evidence.observation or "").replace("_", " ")
+    return f"{evidence.verdict}, {named}" if named else evidence.verdict

@@ -1,0 +1,239 @@
+"""`sametrack chart`: keeping the chart for good, and its songs beside the platform.
+
+On this machine's own stores; `chart history`, which asks a service, is in `lists.py`.
+"""
+
+import json
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from api.cli.commands import lists
+from api.cli.rendering.chart import print_filled, print_said, print_song
+from api.cli.rendering.results import print_banner
+from api.cli.terminal import EXIT_FAILED, EXIT_INTERRUPTED, err, out, refuse, say
+from pipelines.charts.rules.backfill_plan import Filled, Progress
+from pipelines.charts.rules.history import FIRST_DAY, cut_span, read_span
+from pipelines.documents.videos import Document
+
+if TYPE_CHECKING:
+    from api.params.chart import ChartLinkBody
+    from api.services.chart_songs import ChartBook
+    from pipelines.charts.open_service import ChartDesk
+    from warehouse.records.song_links import Said
+
+app = lists.chart
+_LINE_EVERY = 50
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+_Song = Annotated[
+    str, typer.Argument(metavar="SONG_KEY", help="As `chart history --json` names the song.")
+]
+_Music = Annotated[str, typer.Argument(metavar="MUSIC_ID", help="Music id, 5 to 30 digits.")]
+_By = Annotated[str | None, typer.Option("--by", help="Who says it.")]
+_Note = Annotated[str | None, typer.Option(help="In your own words.")]
+
+
+@app.command("backfill")
+def backfill(
+    *,
+    first: Annotated[str, typer.Option("--from", help="First day, YYYY-MM-DD.")] = str(FIRST_DAY),
+    last: Annotated[str | None, typer.Option("--to", help="Last day; default: today.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Read every issue of a range that is not in the lake yet. Ended early, run it again.
+
+    Exit codes: 0 all of it is there, 1 some was refused, 2 no such range, 130 stopped.
+    """
+    span = read_span(first, last or str(datetime.now(UTC).date()))
+    with _open_desk() as desk, _stopping() as is_stopped, _progress() as told:
+        filled = desk.fill(span, told=told, cancelled=is_stopped)
+        is_demo = desk.is_demo
+    cut_span(span, latest=filled.latest)
+    _show(filled.to_document() | {"is_demo_data": is_demo}, print_filled, as_json=as_json)
+    raise typer.Exit(_exit_code(filled))
+
+
+@app.command("judge")
+def judge(*, as_json: _Json = False) -> None:
+    """Judge all songs against the platform again; asks nobody for anything."""
+    with _open_desk() as desk:
+        judged = desk.judge()
+    relations = dict(sorted(judged.relations.items()))
+    if as_json:
+        counts = ("song_count", "issue_count", "lead_count", "row_count")
+        told = {name: getattr(judged, name) for name in counts} | {"relations": relations}
+        out.out(json.dumps(told))
+        return
+    pairs = ", ".join(f"{count} {relation}" for relation, count in relations.items()) or "none"
+    out.print(
+        f"{judged.song_count} songs of {judged.issue_count} issues; pairs: {pairs}; "
+        f"{judged.lead_count} leads estimated, {judged.row_count} rows written"
+    )
+
+
+@app.command("song")
+def song(song_key: _Song, *, as_json: _Json = False) -> None:
+    """Show a song's places, its links with reasons, and its lead or lag."""
+    with _open_book() as book:
+        found = book.song(song_key)
+    _show(found, print_song, as_json=as_json)
+
+
+@app.command("link")
+def link(
+    song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
+) -> None:
+    """Say that a song is a music id; it wins over every rule."""
+    _say(song_key, music_id, "same", by=by, note=note, as_json=as_json)
+
+
+@app.command("unlink")
+def unlink(
+    song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
+) -> None:
+    """Say that a song is not a music id; it wins over every rule."""
+    _say(song_key, music_id, "different", by=by, note=note, as_json=as_json)
+
+
+@app.command("withdraw")
+def withdraw(
+    song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
+) -> None:
+    """Take back what was said of a song and a music id: the rules hold again."""
+    _say(song_key, music_id, "withdrawn", by=by, note=note, as_json=as_json)
+
+
+@app.command("links")
+def links(
+    song_key: Annotated[str | None, typer.Argument(metavar="[SONG_KEY]")] = None,
+    *,
+    as_json: _Json = False,
+) -> None:
+    """List what people said of songs and music ids, withdrawn statements too."""
+    with _open_book() as book:
+        found = book.links(song_key)
+    _show(found, print_said, as_json=as_json)
+
+
+def _say(
+    song_key: str, music_id: str, said: "Said", *, by: str | None, note: str | None, as_json: bool
+) -> None:
+    asked = {"song_key": song_key, "music_id": music_id, "said": said, "said_by": by, "note": note}
+    body = _checked(asked)
+    with _open_book() as book:
+        found = book.say(
+            body.song_key, body.music_id, said, said_by=body.said_by, note=body.note, origin="cli"
+        )
+    _show(found, print_song, as_json=as_json)
+
+
+def _checked(asked: Document) -> "ChartLinkBody":
+    """What was given, by the rules that hold over HTTP."""
+    from pydantic import ValidationError  # noqa: PLC0415 -- what --help need not pay
+
+    from api.params.chart import ChartLinkBody  # noqa: PLC0415 -- as above
+
+    try:
+        return ChartLinkBody.model_validate(asked)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        refuse(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
+
+
+def _show(found: Document, view: Callable[[Document], None], *, as_json: bool) -> None:
+    if as_json:
+        out.out(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    if found["is_demo_data"]:
+        print_banner(err)
+    view(found)
+
+
+def _exit_code(filled: Filled) -> int:
+    if filled.ending == "cancelled":
+        return EXIT_INTERRUPTED
+    return EXIT_FAILED if filled.left_count else 0
+
+
+@contextmanager
+def _open_desk() -> Iterator["ChartDesk"]:
+    from pipelines.charts.open_service import open_chart_desk  # noqa: PLC0415 -- loads DuckDB, Delta
+    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+
+    with open_chart_desk(Settings()) as desk:
+        yield desk
+
+
+@contextmanager
+def _open_book() -> Iterator["ChartBook"]:
+    from api.services.chart_songs import ChartBook  # noqa: PLC0415 -- as above
+
+    with _open_desk() as desk:
+        yield ChartBook(desk.engine, is_demo=desk.is_demo)
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """The first stop signal asks for the end at the next safe point, the second ends at once.
+
+    The handler only notes it: it may run in the middle of a line that is being written, and a
+    stream refuses to be written to by two at once.
+    """
+    asked, is_told = threading.Event(), threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if asked.is_set():
+            signal.default_int_handler(number, frame)
+        asked.set()
+
+    def is_asked() -> bool:
+        if asked.is_set() and not is_told.is_set():
+            is_told.set()
+            say("[yellow]stopping[/]: what was read is kept")
+        return asked.is_set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield is_asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    """A moving bar at a terminal, a line now and then in a file or a pipe."""
+    if not err.is_terminal:
+        yield _tell_line
+        return
+    with Live(console=err, transient=True, refresh_per_second=8) as live:
+        yield lambda progress: live.update(_bar(progress))
+
+
+def _tell_line(progress: Progress) -> None:
+    if progress.done_count % _LINE_EVERY == 0 or progress.done_count == progress.missing_count:
+        err.print(_words(progress), soft_wrap=True)
+
+
+def _bar(progress: Progress) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    bar = ProgressBar(total=progress.missing_count, completed=progress.done_count, width=32)
+    grid.add_row(bar, Text(_words(progress), style="dim"))
+    return grid
+
+
+def _words(progress: Progress) -> str:
+    return (
+        f"{progress.done_count:,} of {progress.missing_count:,} issues · "
+        f"{progress.requests_used:,} requests · {progress.chart_date}"
+    )

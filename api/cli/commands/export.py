@@ -1,0 +1,136 @@
+"""`sametrack export`: rows of the warehouse as files to take along, and what explains them."""
+
+import json
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from api.cli.commands.open_analysis import AsOf, Workspace, form_of, open_workspace
+from api.cli.terminal import out, refuse, safe
+
+if TYPE_CHECKING:
+    from warehouse.exports.extracts import Extract
+    from warehouse.exports.pseudonyms import Pseudonyms
+    from warehouse.exports.table_files import Method
+
+ENDINGS = {"package": "zip"}
+
+
+class Form(StrEnum):
+    """Kinds of files."""
+
+    csv = "csv"
+    parquet = "parquet"
+    xlsx = "xlsx"
+    package = "package"
+
+
+def export(
+    what: Annotated[
+        str, typer.Argument(help="A table, as docs/data-dictionary.md names them, or `all`.")
+    ],
+    *,
+    form: Annotated[
+        Form | None, typer.Option("--format", help="Default: csv, or as FILE ends.")
+    ] = None,
+    job: Annotated[str | None, typer.Option(metavar="ID", help="Only what this job left.")] = None,
+    track: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only what is about this music id.")
+    ] = None,
+    as_of: AsOf = None,
+    out_file: Annotated[Path | None, typer.Option("--out", metavar="FILE")] = None,
+    bom: Annotated[
+        bool, typer.Option("--bom", help="CSV with a byte order mark, for spreadsheets.")
+    ] = False,
+    pseudonymise: Annotated[
+        bool,
+        typer.Option(
+            "--pseudonymise",
+            help="Accounts and works as keyed hashes; names, texts and links left out.",
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Tell what was written as JSON.")] = False,
+) -> None:
+    """Write rows to take along: CSV, Parquet, XLSX, or a data package with all that explains it.
+
+    Ids stay text and no cell is a formula. `all` needs a data package.
+    """
+    from warehouse.exports.extracts import Scope, choose_extracts  # noqa: PLC0415 -- loads pyarrow
+    from warehouse.exports.method_sheet import state_method  # noqa: PLC0415 -- as above
+
+    wanted = Form(_form(form, out_file))
+    if job is not None and track is not None:
+        refuse("give --job or --track, not both")
+    scope = Scope(job_id=job, track=track)
+    extracts = choose_extracts(what, scope)
+    if len(extracts) > 1 and wanted != Form.package:
+        refuse(f"{what} is more than one table", hint="--format package")
+    with open_workspace(as_of) as workspace:
+        path = out_file or _default_name(what, wanted, workspace)
+        method = state_method(workspace.engine, extracts, scope, is_pseudonymised=pseudonymise)
+        rows = _write(
+            path,
+            wanted,
+            workspace,
+            extracts,
+            method,
+            bom=bom,
+            pseudonyms=_key(workspace, pseudonymise),
+        )
+    _tell(path, rows, method, as_json=as_json)
+
+
+def _form(form: Form | None, out_file: Path | None) -> str:
+    is_zip = out_file is not None and out_file.suffix.lower() == ".zip"
+    found = form_of(form, out_file, default="package" if is_zip else "csv")
+    return "csv" if found == "json" else found
+
+
+def _default_name(what: str, form: Form, workspace: Workspace) -> Path:
+    demo = "demo-" if workspace.is_demo else ""
+    noun = what.rpartition(".")[2]
+    return Path(f"sametrack-{demo}{noun}.{ENDINGS.get(form, form)}")
+
+
+def _key(workspace: Workspace, is_wanted: bool) -> "Pseudonyms | None":
+    from warehouse.exports.pseudonyms import open_pseudonyms  # noqa: PLC0415 -- as above
+
+    return open_pseudonyms(workspace.home) if is_wanted else None
+
+
+def _write(
+    path: Path,
+    form: Form,
+    workspace: Workspace,
+    extracts: "list[Extract]",
+    method: "Method",
+    *,
+    bom: bool,
+    pseudonyms: "Pseudonyms | None",
+) -> dict[str, int]:
+    """The file, whole or not at all; returns the rows of each table."""
+    from warehouse.exports.data_package import write_package  # noqa: PLC0415 -- as above
+    from warehouse.exports.extracts import read_batches  # noqa: PLC0415 -- as above
+    from warehouse.exports.single_file import write_table  # noqa: PLC0415 -- as above
+
+    if form == Form.package:
+        return write_package(path, workspace.engine, extracts, method, pseudonyms=pseudonyms)
+    extract = extracts[0]
+    batches: Iterator[Any] = read_batches(workspace.engine, extract, pseudonyms=pseudonyms)
+    count = write_table(path, form.value, extract.noun, batches, method, with_mark=bom)
+    return {extract.table.name: count}
+
+
+def _tell(path: Path, rows: dict[str, int], method: "Method", *, as_json: bool) -> None:
+    if as_json:
+        told = {"path": str(path), "row_counts": rows, "method": dict(method.facts)}
+        out.out(json.dumps(told, ensure_ascii=False))
+        return
+    for name, value in method.facts:
+        if name.startswith(("left_out", "pseudonyms")):
+            out.print(f"[dim]{safe(name)}: {safe(value)}[/]", soft_wrap=True)
+    total = sum(rows.values())
+    out.print(f"[green]written[/] {safe(path)} ({total:,} rows)", soft_wrap=True)

@@ -1,0 +1,110 @@
+"""`sametrack jobs`: list, show and cancel collection jobs of this machine's stores."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from api.cli.rendering.progress import counts_of, stage_of
+from api.cli.rendering.results import print_result
+from api.cli.terminal import out, safe, say, show_document_error
+from pipelines.documents.videos import Document
+
+INPUT_LIMIT = 28
+DEFAULT_LIMIT = 20
+SHOWN_ROWS = 30
+STATUS_STYLES = {
+    "queued": "yellow",
+    "running": "cyan",
+    "completed": "green",
+    "failed": "red",
+    "cancelled": "dim",
+}
+
+app = typer.Typer(help="List, show and cancel jobs.", invoke_without_command=True)
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+_JobId = Annotated[str, typer.Argument(metavar="ID", help="Id of a job, or how it begins.")]
+_Limit = Annotated[int, typer.Option(min=1, max=500, help="How many of the newest jobs.")]
+
+
+@app.callback()
+def list_jobs(ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: _Json = False) -> None:
+    """List the newest jobs."""
+    if ctx.invoked_subcommand is not None:
+        return
+    found = _newest(limit)
+    if as_json:
+        _print_json([{**job, "result": None} for job in found])
+        return
+    if not found:
+        say("no jobs yet; [bold]sametrack scan LINK[/] makes one")
+        return
+    out.print(_table(found))
+
+
+@app.command("show")
+def show(job_id: _JobId, *, as_json: _Json = False) -> None:
+    """Show one job, with its result once it is completed."""
+    from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
+    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+    with open_store_desk(ApiSettings()) as desk:
+        job = desk.job(desk.whole_id(job_id))
+    if as_json:
+        _print_json(job)
+        return
+    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {safe(job['input'])}")
+    out.print(f"[dim]{safe(stage_of(job))}  {safe(counts_of(job))}[/]")
+    if job["error"]:
+        show_document_error(job["error"])
+    if job["result"]:
+        print_result(out, job["result"], rows=SHOWN_ROWS)
+
+
+@app.command("cancel")
+def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
+    """Ask a job to end at its next safe point; what it has read is kept."""
+    from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
+    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+    with open_store_desk(ApiSettings()) as desk:
+        job = desk.cancel(desk.whole_id(job_id))
+    if as_json:
+        _print_json({**job, "result": None})
+        return
+    asked = "asked to stop" if job["cancel_requested"] else "nothing to stop"
+    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {asked}")
+
+
+def _newest(limit: int) -> list[Document]:
+    from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
+    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+    with open_store_desk(ApiSettings()) as desk:
+        return desk.jobs(limit=limit)
+
+
+def _table(jobs: list[Document]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("job", "status", "input", "where", "created"):
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    for job in jobs:
+        where = counts_of(job) if job["status"] != "failed" else job["error"]["type"]
+        table.add_row(
+            safe(job["job_id"]),
+            _status(job),
+            safe(job["input"], limit=INPUT_LIMIT),
+            safe(where),
+            safe(job["created_at"]),
+        )
+    return table
+
+
+def _status(job: Document) -> str:
+    return f"[{STATUS_STYLES.get(job['status'], 'white')}]{safe(job['status'])}[/]"
+
+
+def _print_json(document: object) -> None:
+    out.out(json.dumps(document, ensure_ascii=False, indent=2))

@@ -1,0 +1,174 @@
+"""`sametrack music`, `hashtag`, `videos`, `chart` and `search`: what is asked for once.
+
+A scan that is watched to its end is `sametrack scan`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from api.cli.caller import Api, AsJson, show
+from api.cli.rendering.answers import (
+    print_batch,
+    print_chart,
+    print_hot,
+    print_many,
+    print_page,
+    print_related_works,
+)
+from api.cli.rendering.parameter_options import (
+    given_parameters,
+    with_options_of,
+    with_parameter_options,
+)
+from pipelines.parameters.lists import HASHTAG_LIST_PARAMETERS, MUSIC_LIST_PARAMETERS
+from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS
+
+music = typer.Typer(help="Tracks: list, hot, batch, discover.", no_args_is_help=True)
+hashtag = typer.Typer(help="Hashtags: list.", no_args_is_help=True)
+chart = typer.Typer(
+    help="The chart: history, backfill, judge, song, link, unlink, withdraw, links.",
+    no_args_is_help=True,
+)
+search = typer.Typer(
+    help="The platform's own search, which it protects: always refused, never bypassed.",
+    no_args_is_help=True,
+)
+_Track = Annotated[
+    str, typer.Argument(metavar="INPUT", help="Link, text around a link, or a music id.")
+]
+_Word = Annotated[str, typer.Argument(help="What to search for.")]
+
+
+@music.command("list")
+@with_options_of(MUSIC_LIST_PARAMETERS.values())
+def music_list(
+    music_id: Annotated[str, typer.Argument(help="Music id, 5 to 30 digits.")],
+    *,
+    as_json: AsJson = False,
+    api: Api = None,
+    **given: Any,
+) -> None:
+    """List every work observed under a music id, a page at a time."""
+    options: Any = given_parameters(given)
+    show(
+        lambda client: client.music_videos(music_id, **options),
+        print_page,
+        api=api,
+        as_json=as_json,
+    )
+
+
+@music.command("hot")
+@with_parameter_options
+def music_hot(text: _Track, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
+    """Show the ranking of a track from a stored result, or start the job that makes it."""
+    options, keywords = _scan_options(given)
+    show(
+        lambda client: client.hot_videos(text, keywords=keywords, **options),
+        print_hot,
+        api=api,
+        as_json=as_json,
+    )
+
+
+@music.command("batch")
+@with_parameter_options
+def music_batch(
+    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Up to ten tracks.")],
+    *,
+    as_json: AsJson = False,
+    api: Api = None,
+    **given: Any,
+) -> None:
+    """Ask for the rankings of up to ten tracks; each is judged by itself."""
+    options, keywords = _scan_options(given)
+    show(
+        lambda client: client.hot_videos_batch(inputs, keywords=keywords, **options),
+        print_batch,
+        api=api,
+        as_json=as_json,
+    )
+
+
+@music.command("discover")
+@with_options_of(DISCOVERY_PARAMETERS)
+def music_discover(text: _Track, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
+    """Look around a track for related works, and listen to them; a worker must run."""
+    options: Any = given_parameters(given)
+    show(
+        lambda client: client.related_videos(text, **options),
+        print_related_works,
+        api=api,
+        as_json=as_json,
+    )
+
+
+@hashtag.command("list")
+@with_options_of(HASHTAG_LIST_PARAMETERS.values())
+def hashtag_list(
+    ch_id: Annotated[str, typer.Argument(help="Hashtag id, 5 to 30 digits.")],
+    *,
+    as_json: AsJson = False,
+    api: Api = None,
+    **given: Any,
+) -> None:
+    """List every work observed of a hashtag, a page at a time."""
+    options: Any = given_parameters(given)
+    show(
+        lambda client: client.hashtag_videos(ch_id, **options),
+        print_page,
+        api=api,
+        as_json=as_json,
+    )
+
+
+def videos(
+    aweme_ids: Annotated[list[str], typer.Argument(metavar="ID", help="Up to 50 video ids.")],
+    *,
+    as_json: AsJson = False,
+    api: Api = None,
+) -> None:
+    """Show videos by their ids, with all four counts."""
+    show(lambda client: client.videos(aweme_ids), print_many, api=api, as_json=as_json)
+
+
+@chart.command("history")
+def chart_history(
+    start_date: Annotated[str, typer.Argument(help="First day, YYYY-MM-DD, from 2021-01-01 on.")],
+    end_date: Annotated[str, typer.Argument(help="Last day, YYYY-MM-DD.")],
+    *,
+    as_json: AsJson = False,
+    api: Api = None,
+) -> None:
+    """Show the first twenty songs of the chart for every ten days of a range."""
+    show(
+        lambda client: client.chart_history(start_date, end_date),
+        print_chart,
+        api=api,
+        as_json=as_json,
+    )
+
+
+@search.command("music")
+def search_music(keyword: _Word, *, as_json: AsJson = False, api: Api = None) -> None:
+    """Say that the platform protects its music search, and what to do instead."""
+    show(lambda client: client.music_search(keyword), _nothing, api=api, as_json=as_json)
+
+
+@search.command("video")
+def search_video(keyword: _Word, *, as_json: AsJson = False, api: Api = None) -> None:
+    """Say that the platform protects its video search, and what to do instead."""
+    show(lambda client: client.video_search(keyword), _nothing, api=api, as_json=as_json)
+
+
+def _nothing(_console: Console, _data: Mapping[str, Any]) -> None:
+    """A search that is always refused has no answer to show."""
+
+
+def _scan_options(given: dict[str, Any]) -> tuple[Any, list[str]]:
+    """The parameters that were given; keywords apart, as the client takes them."""
+    options: Any = given_parameters(given)
+    return options, options.pop("search_keywords", [])

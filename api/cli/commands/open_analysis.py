@@ -1,0 +1,83 @@
+"""What the analyst's commands share: the warehouse opened for reading, and where answers go.
+
+Nothing of the house but lake and engine is opened. Not here: the commands themselves.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from api.cli.rendering.results import print_banner
+from api.cli.terminal import err, say
+
+if TYPE_CHECKING:
+    from warehouse.engine.duckdb_engine import Engine
+    from warehouse.home.folder import Home
+
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="DATE",
+        help="Only what was committed until then: 2026-11-01 (its end, UTC) or a time.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A world's warehouse, open for reading. `as_of` None: as it is now."""
+
+    engine: "Engine"
+    home: "Home"
+    as_of: datetime | None
+    is_demo: bool
+    is_history_rewritten: bool
+
+
+@contextmanager
+def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
+    """The warehouse of the world that the settings choose; says so where nothing in it is real.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        InvalidParameterError: `as_of` is no moment that is over.
+        WarehouseError: The lake cannot be opened.
+    """
+    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- loads numeric code
+    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB and Delta
+    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
+    from warehouse.lake.as_of import parse_as_of  # noqa: PLC0415 -- as below
+    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- as above
+    from warehouse.queries.erasures import is_history_rewritten  # noqa: PLC0415 -- as above
+    from warehouse.records.worlds import is_demo_world  # noqa: PLC0415 -- as below
+
+    moment = None if as_of is None else parse_as_of(as_of, now=datetime.now(UTC))
+    settings = Settings()
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    engine = Engine(open_lake(settings.lake_url or home.lake_url, world=home.world), as_of=moment)
+    is_demo = is_demo_world(home.world)
+    if is_demo:
+        print_banner(err)
+    try:
+        is_rewritten = is_history_rewritten(engine)
+        if is_rewritten:
+            say(
+                "[yellow]history_rewritten[/]: an account was erased after that moment, so this is "
+                "not what was answered then"
+            )
+        yield Workspace(engine, home, moment, is_demo, is_rewritten)
+    finally:
+        engine.close()
+
+
+def form_of(form: str | None, out_file: Path | None, *, default: str) -> str:
+    """The kind of file that is wanted: as said, else as the file's name ends."""
+    ending = "" if out_file is None else out_file.suffix.removeprefix(".").lower()
+    return form or (ending if ending in {"csv", "json", "parquet", "xlsx"} else default)

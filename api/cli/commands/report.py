@@ -1,0 +1,160 @@
+"""`sametrack report`: one of the notebooks as a page, or the page of one completed job.
+
+Not here: which notebooks there are and how they are run (`pipelines/reports`), how the page of a
+job looks (`api/services/report`).
+"""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from api.cli.rendering.results import print_banner
+from api.cli.terminal import err, out, refuse, safe
+from api.services.evidence.report_evidence import GatheredPairs
+from pipelines.documents.videos import Document
+
+if TYPE_CHECKING:
+    from pipelines.reports.catalogue import Notebook
+
+_JOB_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
+_HINT = "sametrack report --list"
+
+_What = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="A report, or the id of a completed job.")
+]
+_Given = Annotated[
+    list[str] | None,
+    typer.Option("-p", "--parameter", metavar="KEY=VALUE", help="A parameter of the report."),
+]
+_AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="DATE",
+        help="Only what was committed until then; the same moment gives the same tables.",
+    ),
+]
+_Output = Annotated[
+    Path | None,
+    typer.Option("--output", "--out", metavar="FILE", help="Default: in the reports folder."),
+]
+
+
+def report(
+    what: _What = None,
+    *,
+    given: _Given = None,
+    as_of: _AsOf = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="As PDF, too; needs Chromium.")] = False,
+    output: _Output = None,
+    listed: Annotated[bool, typer.Option("--list", help="Show reports and parameters.")] = False,
+) -> None:
+    """Write a report as one HTML file that needs no network: a notebook's, or a job's.
+
+    A notebook's leaves its tables as CSV in a folder beside the page.
+    """
+    if listed:
+        _show_list()
+    elif what is None:
+        refuse("which report?", hint=_HINT)
+    elif _JOB_ID.fullmatch(what):
+        if given or as_of:
+            refuse("the report of a job takes no parameters and no moment", hint=_HINT)
+        _report_job(what, output, with_pdf=pdf)
+    else:
+        _report_notebook(what, given or [], as_of=as_of or "", output=output, with_pdf=pdf)
+
+
+def write_report(path: Path, job: Document, *, pairs: GatheredPairs | None = None) -> str:
+    """Write the report of a completed job document; returns it, too."""
+    from api.services.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
+
+    page = render_report(job, pairs=pairs)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    return page
+
+
+def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
+    from api.cli.local_job_client import open_store_desk, reports_dir  # noqa: PLC0415 -- loads DuckDB
+    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+    settings = ApiSettings()
+    if with_pdf:
+        from pipelines.platform.browser.process import find_chromium  # noqa: PLC0415 -- as below
+
+        find_chromium(settings.chromium_path)  # told before anything is written
+    with open_store_desk(settings) as desk:
+        job = desk.job(desk.whole_id(job_id))
+        if job["result"] is None:
+            refuse(f"job {job['job_id']} is {job['status']} and has no result to report")
+        pairs = desk.gather_pairs(job)
+    path = output or reports_dir(settings) / f"{job['job_id']}.html"
+    page = write_report(path, job, pairs=pairs)
+    _tell(path)
+    if with_pdf:
+        from pipelines.reports.pdf import write_pdf  # noqa: PLC0415 -- loads Playwright
+
+        with err.status("printing"):
+            printed = write_pdf(page, path, chromium=settings.chromium_path)
+        _tell(printed)
+
+
+def _report_notebook(
+    name: str, given: list[str], *, as_of: str, output: Path | None, with_pdf: bool
+) -> None:
+    from pipelines.reports.catalogue import find_report, parse_parameters  # noqa: PLC0415 -- late
+
+    notebook = find_report(name)
+    parameters = parse_parameters(notebook, dict(_split(one) for one in given))
+
+    from pipelines.reports.build import Asked, make_report  # noqa: PLC0415 -- loads papermill
+    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+
+    asked = Asked(
+        report=notebook, parameters=parameters, as_of=as_of, output=output, with_pdf=with_pdf
+    )
+    with err.status(notebook.title) as status:
+        made = make_report(Settings(), asked, progress=lambda step: status.update(safe(step)))
+    if made.is_demo:
+        print_banner(err)
+    _tell(made.page)
+    if made.pdf is not None:
+        _tell(made.pdf)
+    if made.tables:
+        _tell(made.tables[0].parent, f"({len(made.tables)} tables)")
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        refuse(f"-p {text!r} is not KEY=VALUE", hint=_HINT)
+    return name.strip(), value
+
+
+def _show_list() -> None:
+    from pipelines.reports.catalogue import read_catalogue  # noqa: PLC0415 -- only for this
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("report", "about", "parameters (-p key=value)"):
+        table.add_column(heading, overflow="fold")
+    for notebook in read_catalogue():
+        table.add_row(safe(notebook.name), safe(notebook.purpose), _parameters(notebook))
+    table.add_row("JOB_ID", "The result of one completed job, with its evidence.", "none")
+    out.print(table)
+
+
+def _parameters(notebook: "Notebook") -> str:
+    lines = (
+        f"[bold]{safe(one.name)}[/] = {safe(repr(one.default))}\n  [dim]{safe(one.meaning)}[/]"
+        for one in notebook.parameters
+    )
+    return "\n".join(lines) or "none"
+
+
+def _tell(path: Path, more: str = "") -> None:
+    out.print(f"[green]written[/] {safe(path)} {more}".rstrip(), soft_wrap=True)

@@ -1,0 +1,133 @@
+"""`sametrack scan`: hand in a scan, watch it, print its result.
+
+The job goes into the one queue that everybody uses: through the job API where a service runs,
+else into the control store directly. Without a live worker one is started for the duration.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from api.cli.job_client import HttpDesk, JobDesk
+from api.cli.processes.child_processes import is_listening
+from api.cli.processes.worker_supervision import WorkerCare
+from api.cli.rendering.parameter_options import given_parameters, with_parameter_options
+from api.cli.rendering.progress import ScanDisplay, follow
+from api.cli.rendering.results import print_result
+from api.cli.scan_estimate import estimate_scan
+from api.cli.terminal import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    err,
+    out,
+    plain,
+    safe,
+    say,
+    show_document_error,
+)
+from pipelines.documents.videos import Document
+from pipelines.parameters.scan import scan_parameters
+
+SHOWN_ROWS = 30
+
+_Input = Annotated[
+    str, typer.Argument(metavar="INPUT", help="Link, text around a link, or a music id.")
+]
+_Json = Annotated[bool, typer.Option("--json", help="Print the finished job as JSON on stdout.")]
+_Api = Annotated[
+    str | None,
+    typer.Option(
+        "--api", help="Address of a running service. Default: this machine's, where one runs."
+    ),
+]
+
+
+_ByName = Annotated[
+    bool,
+    typer.Option(
+        "--search-only", help="INPUT is a song's name: search for it alone. Confirms nothing."
+    ),
+]
+
+
+@with_parameter_options
+def scan(
+    text: _Input,
+    *,
+    search_only: _ByName = False,
+    as_json: _Json = False,
+    api: _Api = None,
+    **given: Any,
+) -> None:
+    """Find, hear and rank the works that use a track."""
+    parameters = given_parameters(given) | ({"search_only": True} if search_only else {})
+    with _desk(api) as (desk, is_local):
+        if is_local:
+            _say_how_much(parameters)
+        job = desk.create(text, parameters)
+        if job["status"] == "completed":
+            say("[dim]a stored result serves this request (--refresh reads again)[/]")
+        else:
+            job = _watch(desk, job, is_local=is_local)
+    raise typer.Exit(_show(job, as_json=as_json))
+
+
+def _watch(desk: JobDesk, job: Document, *, is_local: bool) -> Document:
+    say(f"job [bold]{safe(job['job_id'])}[/]")
+    with WorkerCare(is_wanted=is_local) as care, ScanDisplay() as display:
+        return follow(desk, job, display, look=care.look, held=care.held)
+
+
+def _show(job: Document, *, as_json: bool) -> int:
+    """Print a job that has ended; returns the exit code."""
+    if as_json:
+        out.out(json.dumps(job, ensure_ascii=False, indent=2))
+    if job["status"] == "failed":
+        return show_document_error(job["error"])
+    if job["status"] == "cancelled":
+        say("[yellow]cancelled[/]; what was read until then is kept")
+        return EXIT_INTERRUPTED
+    if job["result"] is None:
+        return EXIT_FAILED
+    if not as_json:
+        print_result(out, job["result"], rows=SHOWN_ROWS)
+        say(f"[dim]report: sametrack report {plain(job['job_id'])}[/]")
+    return 0
+
+
+@contextmanager
+def _desk(api: str | None) -> Iterator[tuple[JobDesk, bool]]:
+    """The job API when named or running here, else the stores; True: we look after the worker."""
+    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
+    from pipelines.platform.providers import has_world  # noqa: PLC0415 -- as above
+
+    settings = ApiSettings()
+    token = settings.own_api_token.get_secret_value() if settings.own_api_token else None
+    if api is not None:
+        yield HttpDesk(api, token=token), False
+        return
+    if is_listening(settings.api_port):
+        service = HttpDesk(f"http://127.0.0.1:{settings.api_port}", token=token)
+        if service.is_there():
+            yield service, has_world(settings)
+            return
+    from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
+
+    with open_store_desk(settings) as desk:
+        yield desk, True
+
+
+def _say_how_much(given: dict[str, object]) -> None:
+    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
+    from pipelines.settings import Settings  # noqa: PLC0415 -- as above
+
+    settings = Settings()
+    profile = choose_profile(settings)
+    values = {**given, "search_keywords": ()}
+    values.pop("search_only", None)
+    estimate = estimate_scan(scan_parameters(values), requests_per_s=profile.rate.per_second)
+    if estimate.is_large:
+        err.print(f"[yellow]this is a large scan[/]: {estimate.sentence()}; Ctrl-C stops it")

@@ -1,0 +1,120 @@
+"""`sametrack sql`: a person's own question to the warehouse, read-only and fenced."""
+
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table as Shown
+
+from api.cli.commands.open_analysis import AsOf, Workspace, form_of, open_workspace
+from api.cli.terminal import out, refuse, safe, say
+from api.services.report import messages as wording
+
+if TYPE_CHECKING:
+    from warehouse.exports.export_table import Table
+
+SHOWN_ROWS = 100
+CELL_LIMIT = 80
+_RIGHT = frozenset({"whole", "real"})
+
+
+class Form(StrEnum):
+    """How an answer is told."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+
+
+def sql(
+    question: Annotated[
+        str, typer.Argument(metavar="SQL", help="One reading statement; `-` reads it from stdin.")
+    ],
+    *,
+    as_of: AsOf = None,
+    form: Annotated[
+        Form | None, typer.Option("--format", help="Default: table, or as FILE ends.")
+    ] = None,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="File to write; else stdout.")
+    ] = None,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Rows that `--format table` shows.")
+    ] = SHOWN_ROWS,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """Ask the warehouse in SQL: raw.*, marts.* and seen.* as docs/data-dictionary.md tells them.
+
+    Only reads, and only this warehouse: no file, no address, no extension.
+    """
+    from warehouse.engine.user_sql import ask_freely  # noqa: PLC0415 -- loads DuckDB
+    from warehouse.exports.export_table import to_table  # noqa: PLC0415 -- loads pyarrow
+
+    wanted = form_of("json" if as_json else form, out_file, default="table")
+    if wanted == "xlsx" or (wanted == "parquet" and out_file is None):
+        refuse("this kind of answer needs a file", hint="--out answer.parquet, answer.csv, …")
+    text = sys.stdin.read() if question == "-" else question
+    with open_workspace(as_of) as workspace:
+        table = to_table("answer", ask_freely(workspace.engine, text))
+        if wanted == "table" and out_file is None:
+            _show(table, rows)
+            return
+        parts = _parts(table, wanted, workspace)
+    _leave(parts, out_file, row_count=len(table.rows))
+
+
+def _parts(table: "Table", form: str, workspace: Workspace) -> Iterable[bytes]:
+    """The answer as bytes. A pipe gets no byte order mark: programs read it."""
+    from warehouse.exports.table_files import (  # noqa: PLC0415 -- loads XlsxWriter
+        Method,
+        csv_parts,
+        to_json,
+        to_parquet,
+    )
+
+    told = {
+        "as_of": None if workspace.as_of is None else workspace.as_of.isoformat(),
+        "is_demo_data": "true" if workspace.is_demo else "false",
+        "row_count": str(len(table.rows)),
+    }
+    if workspace.is_history_rewritten:
+        told["history_rewritten"] = "true"
+    method = Method(tuple((name, value) for name, value in told.items() if value is not None))
+    if form == "json":
+        return (to_json(table, method), b"\n")
+    if form == "parquet":
+        return (to_parquet(table, method),)
+    return csv_parts(table.columns, table.rows, with_mark=False)
+
+
+def _leave(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> None:
+    from warehouse.exports.atomic_files import write_whole  # noqa: PLC0415 -- beside the others
+
+    if out_file is None:
+        for part in parts:
+            sys.stdout.buffer.write(part)
+        return
+    write_whole(out_file, parts)
+    say(f"[green]written[/] {safe(out_file)} ({row_count:,} rows)")
+
+
+def _show(table: "Table", rows: int) -> None:
+    shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns:
+        shown.add_column(safe(column.name), justify="right" if column.kind in _RIGHT else "left")
+    for row in table.rows[:rows]:
+        shown.add_row(*(_cell(value) for value in row))
+    out.print(shown)
+    more = len(table.rows) - rows
+    told = wording.counted(len(table.rows), "row")
+    say(f"[dim]{told}{f', {rows:,} shown' if more > 0 else ''}[/]")
+
+
+def _cell(value: Any) -> str:
+    """What nobody showed is a dash, never 0."""
+    return "—" if value is None else safe(value, limit=CELL_LIMIT)

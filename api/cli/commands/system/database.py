@@ -1,0 +1,40 @@
+"""`sametrack database`: publish the marts as one DuckDB file for other tools."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from api.cli.commands.open_analysis import AsOf, open_workspace
+from api.cli.terminal import figure, out, safe
+
+
+def database(
+    *,
+    out_file: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="File to write. Default: in the data home."),
+    ] = None,
+    as_of: AsOf = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
+) -> None:
+    """Write all marts into one DuckDB file, with a comment on every table and column.
+
+    The file before stays until the new one is complete and proven.
+    """
+    from warehouse.exports.published_database import database_path, publish_database  # noqa: PLC0415 -- loads DuckDB
+
+    with open_workspace(as_of) as workspace:
+        made = publish_database(workspace.engine, out_file or database_path(workspace.home))
+    if as_json:
+        document = {
+            "path": str(made.path),
+            "size_bytes": made.size_bytes,
+            "row_counts": dict(made.row_counts),
+        }
+        out.out(json.dumps(document, ensure_ascii=False))
+        return
+    for name, count in made.row_counts.items():
+        out.print(f"{figure(count):>12}  {name}")
+    out.print(f"[green]written[/] {safe(made.path)} ({made.size_bytes:,} bytes)", soft_wrap=True)

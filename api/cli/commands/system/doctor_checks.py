@@ -1,0 +1,92 @@
+"""What `sametrack doctor` looks at: put together from the settings. Loads the stores' libraries."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from api.settings import ApiSettings
+from pipelines.doctor.checks import machine
+from pipelines.doctor.examination import Examination, Look
+from pipelines.doctor.findings import Finding
+from pipelines.doctor.probes.table import BY_SURFACE
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import choose_profile, has_world
+from warehouse.home.folder import open_home
+from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
+
+DAGSTER_PORT = 8781  # `--dagster-port` of `sametrack up` says otherwise where it is given
+_BROWSER = "browser-public"
+
+
+def build_examination(surfaces: Sequence[str], *, wants_surfaces: bool) -> Examination:
+    """The examination of the world that the settings name.
+
+    Args:
+        surfaces: Names of the surfaces to be asked; none means all.
+        wants_surfaces: False looks at this machine alone.
+
+    Raises:
+        InvalidParameterError: The profile cannot be read, or a surface is not known.
+    """
+    for name in surfaces:
+        if name not in BY_SURFACE:
+            raise InvalidParameterError(
+                f"{name!r} is no surface that is probed", hint=f"known: {', '.join(BY_SURFACE)}"
+            )
+    settings = ApiSettings()
+    try:
+        profile: Profile | None = choose_profile(settings)
+    except ProfileNotChosenError:
+        profile = None
+    # a source that needs no profile brings a world of its own: there is nothing to contact
+    has_own_world = has_world(settings.model_copy(update={"profile": None}))
+    is_asked = wants_surfaces and profile is not None and not has_own_world
+    chosen = [name for name in BY_SURFACE if not surfaces or name in surfaces]
+    return Examination(
+        settings=settings,
+        profile=profile,
+        looks=_looks(settings, profile),
+        surfaces=dict.fromkeys(chosen, "waiting") if is_asked else {},
+    )
+
+
+def _looks(settings: ApiSettings, profile: Profile | None) -> list[tuple[str, Look]]:
+    is_needed = _BROWSER in {settings.data_provider, settings.music_data_provider}
+    looks: list[tuple[str, Look]] = [
+        ("python", machine.check_python),
+        (
+            "disk",
+            partial(machine.check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb),
+        ),
+        ("time zone", partial(machine.check_time_zone, settings.time_zone)),
+        (
+            "chromium",
+            partial(machine.check_chromium, settings.chromium_path, is_needed=is_needed),
+        ),
+        (
+            "api",
+            partial(
+                machine.check_port, "api", settings.api_port, setting="API_PORT", path="/healthz"
+            ),
+        ),
+        ("dagster ui", _look_at_code_server),
+    ]
+    if profile is not None:
+        looks.append(("dagster", partial(_look_at_orchestrator, settings, profile)))
+    return looks
+
+
+def _look_at_orchestrator(settings: ApiSettings, profile: Profile) -> Finding:
+    from api.cli.commands.system.doctor_dagster import check_orchestrator  # noqa: PLC0415 -- loads Dagster
+    from pipelines.orchestration.runs.scan_runs import open_instance  # noqa: PLC0415 -- as above
+
+    try:
+        home = open_home(settings.data_home, profile.name)
+    except WarehouseError:
+        return Finding("dagster", "warn", "not looked at: the data home is not fit")
+    return check_orchestrator(partial(open_instance, home))
+
+
+def _look_at_code_server() -> Finding:
+    from pipelines.doctor.checks.code_server import check_code_server  # noqa: PLC0415 -- loads httpx2
+
+    return check_code_server(DAGSTER_PORT)

@@ -1,0 +1,85 @@
+"""`sametrack erase`: remove one account from everything that is kept, and prove it."""
+
+import json
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from api.cli.processes.child_processes import is_listening
+from api.cli.terminal import EXIT_FAILED, err, out, refuse, safe, say, show_error
+
+if TYPE_CHECKING:
+    from api.settings import ApiSettings
+    from warehouse.maintenance.erasure.account import Erased
+    from warehouse.maintenance.erasure.names import Names
+
+
+def erase(
+    account: Annotated[
+        str, typer.Argument(help="Its sec_user_id; or the number or handle of an observed account.")
+    ],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
+) -> None:
+    """Erase an account: rows, bodies, results, reports, excerpts, kept answers. It can't be undone.
+
+    A salted mark stays, so that it is not collected again. Every file of this world is searched
+    afterwards; reads as of an earlier date then say that history was rewritten. Service and worker
+    have to be stopped.
+    """
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.erasure.account import open_erasure  # noqa: PLC0415 -- loads Dagster and Delta
+
+    settings = ApiSettings()
+    _check_no_service(settings)
+    with ExitStack() as stack:
+        erasure = open_erasure(settings, account, stack)
+        if not yes:
+            _ask(erasure.find())
+        erased = erasure.carry_out()
+    _tell(erased, as_json=as_json)
+    if not erased.proof.is_clean:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _check_no_service(settings: "ApiSettings") -> None:
+    """A service reads files that are about to be removed, and holds answers in memory."""
+    port = settings.api_port
+    if is_listening(port):
+        show_error(
+            "warehouse_unavailable",
+            f"a service listens on port {port}, and it keeps answers that would be erased",
+            "stop it (Ctrl-C where `sametrack up` or `sametrack serve` runs), then erase",
+        )
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _ask(names: "Names") -> None:
+    err.print(
+        f"This erases [bold]{safe(names.sec_uid)}[/] and {len(names.works):,} works from every "
+        "table, with all results, reports and answers that name it. It cannot be undone."
+    )
+    if not typer.confirm("Erase it?", err=True):
+        refuse("nothing was erased", hint="answer y, or give --yes")
+
+
+def _tell(erased: "Erased", *, as_json: bool) -> None:
+    if as_json:
+        document = {**asdict(erased), "is_clean": erased.proof.is_clean}
+        out.out(json.dumps(document, ensure_ascii=False))
+        return
+    for name, count in sorted(erased.rows.items()):
+        out.print(f"{count:>10,}  rows of {safe(name)}")
+    for name, count in sorted(erased.control_rows.items()):
+        out.print(f"{count:>10,}  rows of {safe(name)} in the control store")
+    out.print(f"{erased.runs:>10,}  runs of the orchestrator")
+    out.print(f"{erased.files:>10,}  files")
+    searched = f"{erased.proof.file_count:,} files ({erased.proof.byte_count:,} bytes) searched"
+    if erased.proof.is_clean:
+        out.print(f"[green]erased[/]: {searched}, unpacked where packed; it is in none of them")
+        say("files that were exported elsewhere are not in reach; the database is published anew")
+        return
+    show_error("internal_error", f"{searched}; it is still in {', '.join(erased.proof.places)}")

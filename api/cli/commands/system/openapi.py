@@ -1,0 +1,23 @@
+"""`sametrack openapi`: prints the API description. Opens no store and needs no setting."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from api.cli.terminal import out, safe
+
+_Out = Annotated[Path | None, typer.Option("--out", help="File to write. Default: stdout.")]
+
+
+def openapi(*, out_file: _Out = None) -> None:
+    """Print the description of the HTTP interface, OpenAPI 3.1.0."""
+    from api.generate.files import read_description  # noqa: PLC0415 -- loads FastAPI
+
+    text = json.dumps(read_description(), ensure_ascii=False, indent=2)
+    if out_file is None:
+        out.out(text)
+        return
+    out_file.write_text(f"{text}\n", encoding="utf-8")
+    out.print(f"[green]written[/] {safe(out_file)}", soft_wrap=True)

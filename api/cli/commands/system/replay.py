@@ -1,0 +1,142 @@
+"""`sametrack replay`: read the archive again with today's parsers and show what would change."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from api.cli.terminal import err, out, refuse, safe, say
+
+if TYPE_CHECKING:
+    from pipelines.captures.replay.report import SurfaceReplay
+    from pipelines.captures.replay.run import Replay
+
+EXAMPLE_LIMIT = 100
+FIELDS_SHOWN = 6
+_COLUMNS = (
+    ("captures", "captures"),
+    ("same", "same"),
+    ("changed", "changed"),
+    ("new_error", "new errors"),
+    ("now_parsed", "now parsed"),
+    ("still_refused", "still refused"),
+    ("other_refusal", "other refusal"),
+    ("not_read", "not read"),
+)
+
+
+def replay(
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Only captures from this day on (2026-11-01, UTC)."),
+    ] = None,
+    surface: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this surface, for example music_list; repeatable."),
+    ] = None,
+    *,
+    write: Annotated[
+        bool, typer.Option("--write", help="Append what differs as new observations.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Read the archive again with today's parsers and show what changes. Asks nobody.
+
+    Without --write nothing is kept. With it, each capture that is read otherwise gets a new row
+    with today's parser version, the time and number of the old one and no request; the old row
+    and its observations stay.
+    """
+    from pipelines.platform.reading import PARSER_VERSION  # noqa: PLC0415 -- loads numeric code
+    from pipelines.platform.reparse import SURFACES  # noqa: PLC0415 -- as above
+
+    asked = tuple(surface or ())
+    unknown = sorted(set(asked) - SURFACES)
+    if unknown:
+        refuse(
+            f"no parser reads {', '.join(unknown)}", hint=f"known: {', '.join(sorted(SURFACES))}"
+        )
+    start = None if since is None else _day(since)
+    with _open_replay() as opened, _bar() as bar:
+        task = bar.add_task("reading again", total=None)
+        found = opened.run(
+            since=start,
+            surfaces=asked,
+            is_written=write,
+            on_step=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    documents = [one.to_document() for one in found]
+    if as_json:
+        head = {"parser_version": PARSER_VERSION, "written": write}
+        typer.echo(json.dumps({**head, "surfaces": documents}, ensure_ascii=False, indent=2))
+        return
+    _show(found, is_written=write)
+
+
+def _day(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        refuse(f"{text!r} is no date", hint="for example --since 2026-11-01")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@contextmanager
+def _open_replay() -> "Iterator[Replay]":
+    """The archive of the world that the settings choose. Nothing else of the house is opened."""
+    from pipelines.captures.replay.run import Replay  # noqa: PLC0415 -- loads DuckDB and Delta
+    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
+    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- as above
+    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
+    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- as above
+
+    settings = Settings()
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    engine = Engine(lake)
+    try:
+        yield Replay(lake=lake, engine=engine, profile=profile)
+    finally:
+        engine.close()
+
+
+def _bar() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, console=err, transient=True)
+
+
+def _show(found: "list[SurfaceReplay]", *, is_written: bool) -> None:
+    if not found:
+        say("the archive holds nothing to read again")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("surface")
+    for _, heading in _COLUMNS:
+        table.add_column(heading, justify="right")
+    for one in found:
+        document = one.to_document()
+        table.add_row(safe(one.surface), *(f"{document[name]:,}" for name, _ in _COLUMNS))
+    out.print(table)
+    for one in found:
+        _show_changes(one)
+    kept = sum(one.kinds["changed"] + one.kinds["now_parsed"] for one in found)
+    if kept:
+        did = "were appended" if is_written else "would be appended with --write"
+        say(f"{kept:,} captures {did}; what stood stays")
+
+
+def _show_changes(one: "SurfaceReplay") -> None:
+    if one.fields:
+        shown = ", ".join(f"{name} {n:,}" for name, n in one.fields.most_common(FIELDS_SHOWN))
+        out.print(f"[bold]{safe(one.surface)}[/] records that differ: {safe(shown)}")
+    for example in one.examples:
+        what = safe(example.what, limit=EXAMPLE_LIMIT)
+        entity = safe(example.entity_id, limit=40)
+        out.print(f"  • [dim]{example.kind}[/] {entity} [dim]{example.capture_id}[/]: {what}")

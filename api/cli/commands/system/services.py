@@ -1,0 +1,85 @@
+"""The long-running processes, one command each: service, worker, stand-in platform, UI guard."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from api.cli.terminal import say
+
+_Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port on loopback.")]
+
+
+def serve(
+    *,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port. Default: API_PORT.")
+    ] = None,
+) -> None:
+    """Serve the HTTP API and its page."""
+    from api.process import run_server  # noqa: PLC0415 -- loads FastAPI and DuckDB
+    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+    settings = ApiSettings() if port is None else ApiSettings(api_port=port)
+    run_server(settings)
+
+
+def worker() -> None:
+    """Run scans from the queue until told to stop."""
+    from pipelines.orchestration.worker.worker import run_worker  # noqa: PLC0415 -- loads Dagster
+    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+
+    raise typer.Exit(run_worker(Settings()))
+
+
+def sandbox(
+    *,
+    seed: Annotated[int, typer.Option(help="Which world.")] = 7,
+    size: Annotated[float, typer.Option(min=0.1, help="How large; 1 has 5,000 videos.")] = 1.0,
+    port: _Port = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder of rendered sounds.")] = None,
+    latency_ms: Annotated[int, typer.Option(min=0, max=60_000, help="Delay of every answer.")] = 0,
+    tracks: Annotated[
+        int | None, typer.Option(min=1, help="Fewer tracks than usual have more works each.")
+    ] = None,
+    altered_share: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Videos whose sound is not that of their music id."),
+    ] = None,
+) -> None:
+    """Serve the stand-in platform: an invented world with real sound, on loopback."""
+    from pipelines.sandbox.server import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
+    from pipelines.sandbox.server import serve as serve_sandbox  # noqa: PLC0415 -- as above
+    from pipelines.sandbox.world.content.alterations import ALTERED_SHARE  # noqa: PLC0415 -- loads numpy
+    from pipelines.settings import Settings  # noqa: PLC0415 -- as above
+    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
+
+    settings = Settings()
+    cache = cache or open_home(settings.data_home, "sandbox").cache_dir / "sounds"
+    options = SandboxOptions(
+        seed=seed,
+        size=size,
+        port=settings.sandbox_port if port is None else port,
+        cache_dir=cache,
+        latency_ms=latency_ms,
+        tracks=tracks,
+        altered_share=ALTERED_SHARE if altered_share is None else altered_share,
+    )
+    serve_sandbox(options)
+
+
+def dagster_ui(
+    *,
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8781,
+    socket: Annotated[Path | None, typer.Option(help="Socket of the code server.")] = None,
+    prepare: Annotated[bool, typer.Option("--prepare", help="Only make its files.")] = False,
+) -> None:
+    """Serve the orchestrator's UI behind the guard (started by `sametrack up`)."""
+    from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+
+    if prepare or socket is None:
+        ui.prepare_instance()
+        return
+    say(f"orchestrator's UI on http://127.0.0.1:{port}")
+    ui.serve_dagster_ui(port=port, socket=socket, allowed_hosts=ApiSettings().served_hosts)

@@ -1,0 +1,237 @@
+"""`sametrack up`: service, worker, orchestrator's UI behind the guard, code server and daemon.
+
+All of them are children of this command and go with it, however it ends.
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from api.cli.processes.child_processes import (
+    LOOPBACK,
+    Household,
+    Interrupted,
+    Program,
+    find_port,
+    is_listening,
+    sametrack,
+)
+from api.cli.processes.supervisor import Service, Supervisor
+from api.cli.terminal import EXIT_INPUT, out, refuse, safe, say, show_error
+
+if TYPE_CHECKING:
+    from pipelines.settings import Settings
+
+DAGSTER_PORT = 8781
+READY_WITHIN_S = 2.0
+PROJECT = Path(__file__).parents[4]
+LOCATION = "sametrack"
+
+_Sandbox = Annotated[
+    bool, typer.Option("--sandbox", help="Start the stand-in platform too, and use it.")
+]
+_DagsterPort = Annotated[
+    int, typer.Option(min=0, max=65535, help="Port of the orchestrator's UI; 0 for a free one.")
+]
+_Seed = Annotated[int, typer.Option(help="World of the stand-in platform.")]
+_Size = Annotated[float, typer.Option(min=0.05, max=40, help="Its size; 1 has 5,000 videos.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Where everything goes. `sandbox_port` None: the stand-in platform is not started."""
+
+    profile: str
+    world: str
+    api_host: str
+    api_port: int
+    dagster_port: int
+    sandbox_port: int | None
+    seed: int
+    size: float
+    logs: Path
+    dagster_dir: Path
+    socket: Path
+    workspace: Path
+    has_token: bool
+    console_url: str | None = None
+
+
+def up(
+    *,
+    sandbox: _Sandbox = False,
+    dagster_port: _DagsterPort = DAGSTER_PORT,
+    seed: _Seed = 7,
+    size: _Size = 1.0,
+) -> None:
+    """Start everything, print the addresses, stop all of it on Ctrl-C."""
+    with TemporaryDirectory(prefix="sametrack-") as run_dir:
+        plan = _plan(
+            Path(run_dir), sandbox=sandbox, dagster_port=dagster_port, seed=seed, size=size
+        )
+        _write_workspace(plan)
+        try:
+            with Household() as household:
+                household.remove_if_killed(Path(run_dir))
+                _prepare(household, plan)
+                say(f"starting; logs are in {safe(plan.logs)}")
+                Supervisor(household, services(plan), on_ready=lambda: _announce(plan)).run()
+        except Interrupted as stop:
+            say(f"stopped by {stop}; nothing is left running")
+
+
+def services(plan: Plan) -> list[Service]:
+    """Everything that `sametrack up` keeps running."""
+    code = [sys.executable, "-m", "dagster", "code-server", "start"]
+    daemon = [sys.executable, "-m", "dagster._daemon", "run", "-w", str(plan.workspace)]
+    ui = sametrack("dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket))
+    found = [
+        _service(plan, "api", sametrack("serve"), port=plan.api_port),
+        Service(_program(plan, "worker", sametrack("worker")), lambda: _has_worker(plan.api_port)),
+        Service(
+            _program(
+                plan,
+                "code-server",
+                [*code, "-m", "pipelines.definitions", "-s", str(plan.socket),
+                 "--location-name", LOCATION],
+            ),
+            plan.socket.exists,
+        ),
+        _service(plan, "daemon", daemon),
+        _service(plan, "dagster-ui", ui, port=plan.dagster_port),
+    ]  # fmt: skip
+    if plan.sandbox_port is not None:
+        world = ("--seed", str(plan.seed), "--size", f"{plan.size:g}")
+        platform = sametrack("sandbox", *world, "--port", str(plan.sandbox_port))
+        found.insert(0, _service(plan, "sandbox", platform, port=plan.sandbox_port))
+    return found
+
+
+def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float) -> Plan:
+    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
+    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
+    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
+
+    settings = ApiSettings()
+    choice = _choose(settings, sandbox=sandbox)
+    profile = choose_profile(settings.model_copy(update={"profile": choice}))
+    home = open_home(settings.data_home, profile.name)
+    starts_sandbox = profile.name == "sandbox" and not is_listening(settings.sandbox_port)
+    plan = Plan(
+        profile=choice,
+        world=profile.name,
+        api_host=settings.api_host,
+        api_port=settings.api_port,
+        dagster_port=dagster_port or find_port(),
+        sandbox_port=settings.sandbox_port if starts_sandbox else None,
+        seed=seed,
+        size=size,
+        logs=home.root / "logs",
+        dagster_dir=home.dagster_dir,
+        socket=run_dir / "code.sock",
+        workspace=run_dir / "workspace.yaml",
+        has_token=settings.own_api_token is not None,
+        console_url=settings.console_url or f"http://127.0.0.1:{settings.api_port}",
+    )
+    _check_ports(plan)
+    return plan
+
+
+def _choose(settings: "Settings", *, sandbox: bool) -> str:
+    """The profile to work with; empty where the source of the settings brings its own world."""
+    from pipelines.platform.providers import has_world  # noqa: PLC0415 -- as above
+
+    without = settings.model_copy(update={"profile": None})
+    if sandbox and has_world(without):
+        refuse(
+            f"DATA_PROVIDER={settings.data_provider} never reads the stand-in platform",
+            hint="leave out --sandbox, or unset DATA_PROVIDER",
+        )
+    if sandbox:
+        return "sandbox"
+    return (settings.profile or "") if has_world(settings) else _offer_sandbox()
+
+
+def _offer_sandbox() -> str:
+    say("[yellow]no platform profile is chosen[/], so nothing may be contacted.")
+    say("  [bold]sametrack init[/] writes a first .env (profile, data home, token)")
+    say("  [bold]sametrack up --sandbox[/] starts with the stand-in platform of this machine")
+    if sys.stdin.isatty() and typer.confirm("Start with the stand-in platform now?", default=True):
+        return "sandbox"
+    show_error("profile_not_chosen", "choose a profile, then start again")
+    raise typer.Exit(EXIT_INPUT)
+
+
+def _check_ports(plan: Plan) -> None:
+    for port, setting in ((plan.api_port, "API_PORT"), (plan.dagster_port, "--dagster-port")):
+        if is_listening(port):
+            refuse(
+                f"port {port} is taken",
+                hint=f"stop what listens there (another `sametrack up`?), or change {setting}",
+            )
+
+
+def _write_workspace(plan: Plan) -> None:
+    plan.workspace.write_text(
+        "load_from:\n  - grpc_server:\n"
+        f"      socket: {plan.socket}\n      location_name: {LOCATION}\n",
+        encoding="utf-8",
+    )
+
+
+def _prepare(household: Household, plan: Plan) -> None:
+    """Five processes that make the same files at once would meet a locked database."""
+    child = household.start(_program(plan, "prepare", sametrack("dagster-ui", "--prepare")))
+    code = child.process.wait()
+    if code != 0:
+        refuse(f"the orchestrator's storage cannot be made (exit code {code})\n{child.log_tail()}")
+    household.stop(child)
+
+
+def _service(plan: Plan, name: str, command: list[str], *, port: int | None = None) -> Service:
+    ready = None if port is None else lambda: is_listening(port)
+    return Service(_program(plan, name, command), ready)
+
+
+def _has_worker(api_port: int) -> bool:
+    """True when the service knows of a live one: else the first scan would start its own."""
+    connection = HTTPConnection(LOOPBACK, api_port, timeout=READY_WITHIN_S)
+    try:
+        connection.request("GET", "/readyz")
+        checks = json.load(connection.getresponse())["checks"]
+    except (OSError, HTTPException, ValueError):
+        return False
+    finally:
+        connection.close()
+    return any(one["name"] == "workers" and one["reason"] is None for one in checks)
+
+
+def _program(plan: Plan, name: str, command: list[str]) -> Program:
+    env = {
+        "PROFILE": plan.profile,
+        "DAGSTER_HOME": str(PROJECT),
+        "SAMETRACK_DAGSTER_DIR": str(plan.dagster_dir),
+        "PYTHONUNBUFFERED": "1",
+        "SAMETRACK_TRACE": "1",
+    }
+    if plan.console_url is not None:
+        env["CONSOLE_URL"] = plan.console_url
+    return Program(name=name, command=command, log=plan.logs / f"{name}.log", env=env)
+
+
+def _announce(plan: Plan) -> None:
+    host = "127.0.0.1" if plan.api_host in {"0.0.0.0", "::"} else plan.api_host  # noqa: S104 -- only compared
+    out.print(f"[bold green]ready[/] (profile {safe(plan.world)})")
+    out.print(f"  service            http://{safe(host)}:{plan.api_port}  (reference: /docs)")
+    out.print(f"  orchestrator's UI  http://127.0.0.1:{plan.dagster_port}")
+    if plan.sandbox_port is not None:
+        out.print(f"  stand-in platform  http://127.0.0.1:{plan.sandbox_port}/_world/tracks")
+    if plan.has_token:
+        out.print("  [dim]the service wants the token that OWN_API_TOKEN names[/]")
+    out.print("[dim]Ctrl-C stops everything[/]")

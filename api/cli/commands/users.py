@@ -1,0 +1,65 @@
+"""`sametrack user`: an account by its id or a link, its works and how they fare."""
+
+from typing import Annotated, Any
+
+import typer
+
+from api.cli.caller import Api, AsJson, show
+from api.cli.rendering.answers import print_id, print_metrics, print_page, print_profile
+from api.cli.rendering.parameter_options import given_parameters, with_options_of
+from api.client import Answer, AsyncClient
+from api.client.types.answers import UserMetricsData, UserPostsData, UserProfileData
+from pipelines.parameters.lists import METRICS_PARAMETERS, POSTS_PARAMETERS
+
+app = typer.Typer(help="Accounts: id, profile, posts, metrics.", no_args_is_help=True)
+_Whom = Annotated[
+    str, typer.Argument(metavar="USER", help="sec_user_id, profile link, or text around a link.")
+]
+
+
+@app.command("id")
+def user_id(text: _Whom, *, as_json: AsJson = False, api: Api = None) -> None:
+    """Read the sec_user_id from a link."""
+    show(lambda client: client.sec_user_id(text), print_id, api=api, as_json=as_json)
+
+
+@app.command("profile")
+def profile(user: _Whom, *, as_json: AsJson = False, api: Api = None) -> None:
+    """Show what an account tells of itself."""
+
+    async def question(client: AsyncClient) -> Answer[UserProfileData]:
+        return await client.user_profile(await _id_of(client, user))
+
+    show(question, print_profile, api=api, as_json=as_json)
+
+
+@app.command("posts")
+@with_options_of(POSTS_PARAMETERS.values())
+def posts(user: _Whom, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
+    """List the public works of an account, a page at a time."""
+    options: Any = given_parameters(given)
+
+    async def question(client: AsyncClient) -> Answer[UserPostsData]:
+        return await client.user_posts(await _id_of(client, user), **options)
+
+    show(question, print_page, api=api, as_json=as_json)
+
+
+@app.command("metrics")
+@with_options_of(METRICS_PARAMETERS.values())
+def metrics(user: _Whom, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
+    """Tell followers, likes, and how the works of the last days fared."""
+    options: Any = given_parameters(given)
+
+    async def question(client: AsyncClient) -> Answer[UserMetricsData]:
+        return await client.user_metrics(await _id_of(client, user), **options)
+
+    show(question, print_metrics, api=api, as_json=as_json)
+
+
+async def _id_of(client: AsyncClient, text: str) -> str:
+    """An id as it is; a link, or text around one, is resolved first."""
+    if "/" not in text and " " not in text.strip():
+        return text.strip()
+    found: str = (await client.sec_user_id(text)).data["sec_user_id"]
+    return found

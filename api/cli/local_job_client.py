@@ -1,0 +1,102 @@
+"""The job desk on this machine's own stores: the same rules as the service, without the service.
+
+Loads DuckDB and Delta, so it is imported only when it is needed.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from api.cli.job_client import job_body
+from api.params.scan import JobBody
+from api.process import open_doors
+from api.server.middleware.validation_errors import to_refusal
+from api.services.evidence.report_evidence import GatheredPairs, gather_pairs
+from api.services.evidence.service import EvidenceDesk
+from api.services.job_document import to_job_document
+from api.settings import ApiSettings
+from pipelines.documents.videos import Document
+from pipelines.platform.providers import choose_profile
+from pipelines.scan.service.service import ScanDesk
+from pipelines.settings import Settings
+from warehouse.control import open_control
+from warehouse.home.folder import open_home
+
+MAX_LISTED = 500
+
+
+class StoreDesk:
+    """A `JobDesk` over the control store and the warehouse."""
+
+    def __init__(self, desk: ScanDesk, evidence: EvidenceDesk) -> None:
+        self._desk = desk
+        self._evidence = evidence
+
+    def create(self, text: str, parameters: Mapping[str, object]) -> Document:
+        """Insert the job, join its twin, or answer with the stored result."""
+        try:
+            body = JobBody.model_validate(job_body(text, parameters))
+        except ValidationError as error:
+            raise to_refusal(error.errors(), known=()) from error
+        wanted = body.to_parameters()
+        ask = self._desk.ask if body.keyword is None else self._desk.ask_by_name
+        found = ask(text, wanted, origin="cli")
+        return to_job_document(found, is_demo=self._desk.world.is_demo, view=wanted)
+
+    def job(self, job_id: str) -> Document:
+        """The job now."""
+        return to_job_document(self._desk.job(job_id), is_demo=self._desk.world.is_demo)
+
+    def gather_pairs(self, job: Document) -> GatheredPairs:
+        """What a report shows of the pairs that a completed job compared."""
+        return gather_pairs(self._evidence, job)
+
+    def cancel(self, job_id: str) -> Document:
+        """Ask for its end."""
+        _, found = self._desk.cancel(job_id)
+        return to_job_document(found, is_demo=self._desk.world.is_demo)
+
+    def whole_id(self, beginning: str) -> str:
+        """The id that begins so, when exactly one of the newest jobs does; else as given."""
+        ids = [scan.job.job_id for scan in self._desk.jobs(limit=MAX_LISTED, status=None)]
+        found = [job_id for job_id in ids if beginning and job_id.startswith(beginning)]
+        return found[0] if len(found) == 1 else beginning
+
+    def jobs(self, *, limit: int) -> list[Document]:
+        """The newest jobs."""
+        found = self._desk.jobs(limit=limit, status=None)
+        return [to_job_document(scan, is_demo=self._desk.world.is_demo) for scan in found]
+
+
+@contextmanager
+def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
+    """Open the stores of the chosen profile.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        WarehouseError: A store cannot be opened.
+    """
+    choose_profile(settings)
+    with open_doors(settings) as doors:
+        assert doors.desk is not None, "the profile was chosen above"
+        assert doors.evidence is not None, "it comes with the desk"
+        yield StoreDesk(doors.desk, doors.evidence)
+
+
+def has_live_worker(settings: Settings) -> bool:
+    """True when a worker of this world has said lately that it is alive."""
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    control = open_control(settings.control_url or home.control_url, world=home.world)
+    try:
+        return bool(control.live_workers(settings.worker_lost_after_s))
+    finally:
+        control.close()
+
+
+def reports_dir(settings: Settings) -> Path:
+    """Where the reports of the chosen profile's world lie."""
+    profile = choose_profile(settings)
+    return open_home(settings.data_home, profile.name).reports_dir

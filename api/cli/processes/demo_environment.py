@@ -1,0 +1,169 @@
+"""The stage of a demo: stand-in platform, service and worker on free loopback ports, in a home
+that is thrown away. Nothing of the user's own `.env` or data takes part.
+"""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from api.cli.processes.child_processes import (
+    LOOPBACK,
+    Child,
+    Household,
+    Program,
+    find_port,
+    is_listening,
+    sametrack,
+)
+from api.cli.terminal import err, safe
+from api.services.evidence.report_evidence import GatheredPairs, gather_pairs
+from pipelines.documents.videos import Document
+from warehouse.records.errors import SametrackError
+
+if TYPE_CHECKING:
+    from api.process import Doors
+
+START_TIMEOUT_S = 300.0  # a machine may be busy; a process that has ended is said at once
+TRUTH_TIMEOUT_S = 60.0
+LOOK_EVERY_S = 0.1
+TOKEN_BYTES = 16
+
+
+class StageError(SametrackError):
+    """A process of the demo did not start, or ended in the middle."""
+
+    type = "demo_process_ended"
+
+
+class DemoStage:
+    """The three processes of a demo. `household` ends them; `home` holds what they write."""
+
+    def __init__(
+        self, *, household: Household, home: Path, cache: Path, seed: int, size: float
+    ) -> None:
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._household = household
+        self.held = household.held
+        self._home = home
+        self._cache = cache.resolve()
+        self._seed, self._size = seed, size
+        self._world_port, self._api_port = find_port(), find_port()
+        self._children: list[Child] = []
+
+    @property
+    def api_url(self) -> str:
+        """Where the service listens."""
+        return f"http://{LOOPBACK}:{self._api_port}"
+
+    def set_up(self) -> None:
+        """Start all three and wait until platform and service listen; the worker may still warm up.
+
+        Raises:
+            StageError: One of them ended instead.
+        """
+        world = ("--seed", str(self._seed), "--size", f"{self._size:g}")
+        place = ("--port", str(self._world_port), "--cache", str(self._cache))
+        self._start("sandbox", sametrack("sandbox", *world, *place))
+        self._start("worker", sametrack("worker"))
+        self._start("service", sametrack("serve", "--port", str(self._api_port)))
+        until = monotonic() + START_TIMEOUT_S
+        while not (is_listening(self._world_port) and is_listening(self._api_port)):
+            self.look()
+            if monotonic() > until:
+                raise StageError("the platform or the service did not start to listen in time")
+            sleep(LOOK_EVERY_S)
+
+    def world(self, path: str) -> dict[str, Any]:
+        """What the stand-in world says about itself, for example `/_world/tracks`."""
+        address = f"http://{LOOPBACK}:{self._world_port}{path}"
+        answer: dict[str, Any] = httpx2.get(address, timeout=TRUTH_TIMEOUT_S).json()
+        return answer
+
+    def gather_pairs(self, job: Document) -> GatheredPairs:
+        """What a report shows of the pairs that a completed job compared."""
+        with self._doors() as doors:
+            assert doors.evidence is not None, "the stage has chosen a profile"
+            return gather_pairs(doors.evidence, job)
+
+    def read_confirmed(self, job_id: str) -> tuple[list[Document], list[Document]]:
+        """The whole confirmed set of a completed job, whatever `count` it was asked with, and its
+        variants.
+        """
+        from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB
+
+        with self._doors() as doors:
+            assert doors.sources is not None, "the stage has chosen a profile"
+            document = read_result_document(doors.sources.engine, job_id)
+        assert document is not None, "a completed job has a result"
+        return document["ranked"], document["variants"]["aweme_list"]
+
+    @contextmanager
+    def _doors(self) -> Iterator["Doors"]:
+        """The stores of the stage, opened for reading what the scan left."""
+        from api.process import open_doors  # noqa: PLC0415 -- loads DuckDB and Delta
+        from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+        given: dict[str, Any] = {
+            name.lower(): value
+            for name, value in self._environment().items()
+            if name.lower() in ApiSettings.model_fields
+        }
+        with open_doors(ApiSettings(_env_file=None, **given)) as doors:
+            yield doors
+
+    def look(self) -> None:
+        """See that everybody is still there.
+
+        Raises:
+            StageError: Somebody is not.
+        """
+        for child in self._household.fallen():
+            self.show_logs(child.name)
+            raise StageError(
+                f"the {child.name} of the demo has ended (exit code {child.exit_code()})",
+                hint="its last lines are above",
+            )
+
+    def show_logs(self, name: str) -> None:
+        """The last lines of this one, for who looks for the reason."""
+        for child in (child for child in self._children if child.name == name):
+            err.print(f"[dim]── {child.name}[/]\n{safe_lines(child.log_tail())}", soft_wrap=True)
+
+    def _start(self, name: str, command: list[str]) -> None:
+        program = Program(
+            name=name,
+            command=command,
+            log=self._home / f"{name}.log",
+            env=self._environment(),
+        )
+        self._children.append(self._household.start(program))
+
+    def _environment(self) -> dict[str, str]:
+        """Every setting that matters, so that no `.env` of the working directory takes part.
+
+        An empty address means the default one in the home.
+        """
+        return {
+            "PROFILE": "sandbox",
+            "DATA_HOME": str(self._home),
+            "CONTROL_URL": "",
+            "LAKE_URL": "",
+            "DATA_PROVIDER": "vidplat-public",
+            "MUSIC_DATA_PROVIDER": "public-graph",
+            "SANDBOX_PORT": str(self._world_port),
+            "OWN_API_TOKEN": self.token,
+            "API_HOST": LOOPBACK,
+            "WORKER_RUNS": "1",
+            "PYTHONUNBUFFERED": "1",
+            "SAMETRACK_TRACE": "1",
+        }
+
+
+def safe_lines(text: str) -> str:
+    """`safe` for a text of several lines."""
+    return "\n".join(safe(line) for line in text.splitlines())

@@ -1,0 +1,111 @@
+"""Keeps a set of programs running: reports who ended, starts it again with back-off, and gives up
+when one of them ends again and again. Knows nothing of what they are.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+
+from api.cli.processes.child_processes import Child, Household, Program
+from api.cli.terminal import err, safe, say
+from warehouse.records.errors import SametrackError
+
+LOOK_EVERY_S = 0.2
+BACK_OFF_S = (0.5, 2.0, 5.0, 15.0)
+STEADY_AFTER_S = 60.0
+
+
+class ProgramFailedError(SametrackError):
+    """A program ended again and again."""
+
+    type = "process_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A program that should run for ever. `is_ready` None: running is being ready."""
+
+    program: Program
+    is_ready: Callable[[], bool] | None = None
+
+
+@dataclass(slots=True)
+class _Place:
+    """One service and what has happened to it."""
+
+    service: Service
+    child: Child | None = None
+    falls: int = 0
+    start_at: float = 0.0
+    has_been_ready: bool = False
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Call `step` again and again. `on_ready` is told once, when all services are ready."""
+
+    household: Household
+    services: Iterable[Service]
+    on_ready: Callable[[], None] = lambda: None
+    clock: Callable[[], float] = monotonic
+    _places: list[_Place] = field(default_factory=list)
+    _told: bool = False
+
+    def __post_init__(self) -> None:
+        self._places = [_Place(service) for service in self.services]
+
+    def run(self) -> None:
+        """Run until a stop signal.
+
+        Raises:
+            Interrupted: A stop signal came.
+            ProgramFailedError: A program ended again and again.
+        """
+        while True:
+            self.step()
+            sleep(LOOK_EVERY_S)
+
+    def step(self) -> None:
+        """One look at everybody.
+
+        Raises:
+            ProgramFailedError: As `run`.
+        """
+        for place in self._places:
+            self._look(place)
+        if not self._told and all(place.has_been_ready for place in self._places):
+            self._told = True
+            self.on_ready()
+
+    def _look(self, place: _Place) -> None:
+        now = self.clock()
+        if place.child is None:
+            if now >= place.start_at:
+                place.child = self.household.start(place.service.program)
+        elif place.child.exit_code() is not None:
+            self._fell(place, place.child, now)
+        elif not place.has_been_ready:
+            is_ready = place.service.is_ready
+            place.has_been_ready = is_ready is None or is_ready()
+
+    def _fell(self, place: _Place, child: Child, now: float) -> None:
+        code = child.exit_code()
+        self.household.stop(child)  # what it had started itself goes with it
+        if now - child.started_at >= STEADY_AFTER_S:
+            place.falls = 0
+        place.child = None
+        _show_tail(child)
+        if place.falls >= len(BACK_OFF_S):
+            raise ProgramFailedError(
+                f"{child.name} has ended {place.falls + 1} times in a row (exit code {code})",
+                hint=f"its log: {child.program.log}",
+            )
+        wait_s = BACK_OFF_S[place.falls]
+        place.falls += 1
+        place.start_at = now + wait_s
+        say(f"[red]{safe(child.name)} has ended[/] (exit code {code}); again in {wait_s:g} s")
+
+
+def _show_tail(child: Child) -> None:
+    for line in child.log_tail().splitlines():
+        err.print(f"[dim]  {safe(child.name)} │ {safe(line)}[/]", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Answers as terminal tables. Text from outside passes `terminal.safe` first."""

@@ -1,0 +1,205 @@
+"""Answers of single reads as terminal tables: accounts, lists of works, metrics, the chart.
+
+Every text of an answer passes `safe`. Results of scans are in `tables.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from api.cli.rendering.results import print_ledger, print_result
+from api.cli.terminal import figure, safe
+from api.services.report import messages as wording
+from pipelines.documents.videos import Document
+
+SHOWN_ROWS = 30
+CAPTION_LIMIT = 48
+NAME_LIMIT = 18
+COUNTS = ("digg", "comment", "collect", "share")
+
+
+def print_facts(console: Console, facts: Mapping[str, object]) -> None:
+    """Names and values, one below the other."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(name, value if isinstance(value, str) else _value(value))
+    console.print(table)
+
+
+def print_id(console: Console, data: Mapping[str, Any]) -> None:
+    """The id alone on its line, so that it can be handed on."""
+    console.print(safe(data["sec_user_id"]), soft_wrap=True)
+
+
+def print_profile(console: Console, data: Mapping[str, Any]) -> None:
+    """What an account shows of itself."""
+    user = data["user"]
+    console.print(
+        f"[bold]{safe(user['nickname'] or '—')}[/] [dim]{safe(user['unique_id'] or '')}[/]"
+    )
+    facts = {
+        "sec_user_id": safe(user["sec_uid"]),
+        "signature": safe(user["signature"] or "—"),
+        "followers": figure(user["follower_count"]),
+        "following": figure(user["following_count"]),
+        "works": figure(user["aweme_count"]),
+        "likes received": figure(user["total_favorited"]),
+        "likes given": figure(user["favoriting_count"]),
+        "place": safe(user["ip_location"] or "—"),
+        "read": f"{safe(data['observed_at'])} from {safe(data['data_provider'])}",
+    }
+    print_facts(console, facts)
+
+
+def print_metrics(console: Console, data: Mapping[str, Any]) -> None:
+    """How an account's latest works fare."""
+    console.print(f"[bold]{safe(data['nickname'] or '—')}[/] [dim]last {data['days']} days[/]")
+    facts = {
+        "followers": figure(data["follower_count"]),
+        "likes received": figure(data["total_favorited"]),
+        "works in the window": figure(data["analyzed_count"]),
+        "average likes": _decimal(data["average_digg_count"]),
+        "median likes": _decimal(data["median_digg_count"]),
+        "window": f"{safe(data['window_start'])} to {safe(data['window_end'])}",
+        "complete": "all counts" if data["statistics_complete"] else "some counts are missing",
+    }
+    print_facts(console, facts)
+    if data["top_video"]:
+        console.print("[bold]Most liked of them[/]")
+        print_works(console, [data["top_video"]])
+
+
+def print_works(console: Console, works: Sequence[Mapping[str, Any]]) -> None:
+    """Works of a list, one line each; the id stands below its caption."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("work", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+    table.add_column("account", no_wrap=True, overflow="ellipsis", max_width=NAME_LIMIT)
+    for name in ("likes", "comments", "collects", "shares"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("posted (UTC)", no_wrap=True)
+    for work in works:
+        statistics = work["statistics"]
+        table.add_row(
+            f"{safe(work['desc'] or '—', limit=CAPTION_LIMIT)}\n[dim]{safe(work['aweme_id'])}[/]",
+            safe((work["author"] or {}).get("nickname") or "—", limit=NAME_LIMIT),
+            *(figure(statistics[f"{name}_count"]) for name in COUNTS),
+            _day(work["create_time"]),
+        )
+    console.print(table)
+
+
+def print_page(console: Console, data: Mapping[str, Any]) -> None:
+    """A page of a list with how much of it was ever seen, and how to turn it."""
+    print_works(console, data["aweme_list"])
+    observed = figure(data["public_observed_union_count"])
+    readings = wording.counted(data["observation_history"]["snapshot_count"], "reading")
+    console.print(
+        f"{len(data['aweme_list'])} shown of {observed} observed in {readings}; "
+        "the platform may have more"
+    )
+    if data["has_more"]:
+        name = "max_cursor" if "max_cursor" in data else "cursor"
+        console.print(f"[dim]next page: --{name.replace('_', '-')} {data[name]}[/]")
+
+
+def print_many(console: Console, data: Mapping[str, Any]) -> None:
+    """Videos that were asked for by id, and why others are missing."""
+    if data["aweme_list"]:
+        print_works(console, data["aweme_list"])
+    for missing in data["filter_list"]:
+        why = safe(missing["detail_msg"] or missing["notice"] or "")
+        what = f"{safe(missing['aweme_id'])} {safe(missing['reason'])}"
+        console.print(f"  [yellow]•[/] {what} [dim]{why}[/]", soft_wrap=True)
+
+
+def print_hot(console: Console, data: Document) -> None:
+    """The ranking of a stored result, or how to follow the job that makes it."""
+    if "aweme_list" in data:
+        print_result(console, data, rows=SHOWN_ROWS)
+        return
+    job_id = safe(data["job_id"])
+    console.print(f"job [bold]{job_id}[/] {safe(data['status'])}")
+    console.print(f"[dim]its result: sametrack jobs show {job_id}[/]")
+
+
+def print_batch(console: Console, data: Mapping[str, Any]) -> None:
+    """One line per track: its result, its job, or what was wrong with it."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("input", "status", "confirmed"):
+        table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+    table.add_column("job, or what is wrong", overflow="fold")
+    for item in data["items"]:
+        result, error = item["result"], item["error"]
+        table.add_row(
+            safe(item["input"], limit=CAPTION_LIMIT),
+            safe(item["status"] or "—") if item["ok"] else "[red]refused[/]",
+            figure(result["confirmed_count"] if result else None),
+            safe(item["job_id"])
+            if item["ok"]
+            else f"{safe(error['type'])}: {safe(error['detail'])}",
+        )
+    console.print(table)
+
+
+def print_related_works(console: Console, data: Mapping[str, Any]) -> None:
+    """Verified works of a discovery, then what became of every other candidate."""
+    found, looked_at = len(data["aweme_list"]), len(data["candidates"])
+    console.print(f"[bold]{safe(data['music']['title'] or data['music_id'])}[/]")
+    console.print(f"{found:,} verified of {looked_at:,} candidates")
+    print_works(console, data["aweme_list"])
+    for candidate in data["candidates"]:
+        if candidate["association_type"] is None:
+            what = f"{safe(candidate['aweme_id'])} {safe(candidate['verdict'])}"
+            console.print(f"  • {what} [dim]{safe(candidate['reason'] or '')}[/]", soft_wrap=True)
+    print_ledger(console, data["coverage"])
+
+
+def print_chart(console: Console, data: Mapping[str, Any]) -> None:
+    """One table per issue; a node without one says why."""
+    if data["end_date_cut"]:
+        console.print(f"[yellow]the latest issue is of {safe(data['latest_chart_date'])}[/]")
+    for node in data["snapshots"]:
+        if node["chart_date"] is None:
+            console.print(f"[bold]{safe(node['target_date'])}[/] [yellow]{safe(node['reason'])}[/]")
+            continue
+        issue = f"issue {safe(node['volid'])} of {safe(node['chart_date'])}"
+        console.print(f"[bold]{safe(node['target_date'])}[/] [dim]{issue}[/]")
+        _print_songs(console, node["songs"])
+
+
+def _print_songs(console: Console, songs: Sequence[Mapping[str, Any]]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("#", justify="right")
+    table.add_column("before", justify="right")
+    table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+    table.add_column("artist", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+    table.add_column("length", justify="right")
+    for song in songs:
+        before = "new" if song["is_new"] else figure(song["previous_rank"])
+        table.add_row(
+            str(song["rank"]), before, safe(song["title"]), safe(song["artist"] or "—"),
+            _length(song["duration"]),
+        )  # fmt: skip
+    console.print(table)
+
+
+def _value(value: object) -> str:
+    return "—" if value is None else safe(value)
+
+
+def _decimal(value: float | None) -> str:
+    return "—" if value is None else f"{value:,.1f}"
+
+
+def _day(seconds: int | None) -> str:
+    return "—" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+
+
+def _length(seconds: int | None) -> str:
+    return "—" if seconds is None else f"{seconds // 60}:{seconds % 60:02}"

@@ -1,0 +1,219 @@
+"""The doctor's report at the terminal: while it is made, and when it is done. Words only; what is
+true is decided in `pipelines/doctor`. Every text from outside passes `safe`.
+"""
+
+from collections import Counter
+from datetime import UTC, datetime
+from time import monotonic
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from rich import box
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from api.cli.rendering.results import print_banner
+from api.cli.terminal import err, safe
+from api.services.report import messages as wording
+from pipelines.documents.videos import Document
+
+STATES = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "fail": "[bold red]✗[/]"}
+OUTCOMES = {
+    "works": "[green]✓ works[/]",
+    "refused": "[red]✗ says no[/]",
+    "changed": "[magenta]≠ changed shape[/]",
+    "unreachable": "[bold red]✗ unreachable[/]",
+    "not_asked": "[yellow]– not asked[/]",
+}
+SHOWN_KEYS = 6
+_AGES = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+
+
+class Course(Protocol):
+    """An examination while it goes."""
+
+    @property
+    def findings(self) -> list[Any]: ...
+
+    @property
+    def surfaces(self) -> dict[str, Any]: ...
+
+
+class DoctorDisplay:
+    """One moving block at a terminal, nothing elsewhere. A context manager."""
+
+    def __init__(self, course: Course, console: Console = err) -> None:
+        self._course = course
+        self._console = console
+        self._live = Live(console=console, transient=True, refresh_per_second=8)
+        self._spinner = Spinner("dots", style="cyan")
+        self._begun_at = monotonic()
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def update(self) -> None:
+        """Show how far it is."""
+        if self._console.is_terminal:
+            self._live.update(self._block())
+
+    def _block(self) -> Group:
+        states = Counter(_state_of(state) for state in list(self._course.surfaces.values()))
+        settled = sum(states.values()) - states["waiting"] - states["asking"]
+        head = Table.grid(padding=(0, 1))
+        head.add_row(
+            self._spinner,
+            Text("looking at this machine and asking the platform", style="bold"),
+            Text(f"{monotonic() - self._begun_at:.0f} s", style="dim"),
+        )
+        looks = " · ".join(f"{STATES[f.state]} {f.name}" for f in list(self._course.findings))
+        asked = [name for name, state in self._course.surfaces.items() if state == "asking"]
+        surfaces = f"{settled} of {len(self._course.surfaces)} surfaces"
+        asking = f", asking {', '.join(asked)}" if asked else ""
+        return Group(head, Text.from_markup(f"  {looks}"), Text(f"  {surfaces}{asking}"))
+
+
+def print_report(console: Console, report: Document) -> None:
+    """The whole report: machine, surfaces, what is wrong and what to do."""
+    if report["is_demo_data"]:
+        print_banner(console)
+    _print_machine(console, report["machine"])
+    if report["surfaces"]:
+        _print_surfaces(console, report["surfaces"], profile=report["profile"])
+        _print_manners(console, report)
+    elif report["profile"] is None:
+        _print_choice(console)
+    colour = "green" if report["exit_code"] == 0 else "yellow"
+    took = f"[dim]({report['took_s']:.1f} s, exit status {report['exit_code']})[/]"
+    console.print(f"[bold {colour}]{safe(report['verdict'])}[/] {took}", soft_wrap=True)
+
+
+def _print_machine(console: Console, findings: list[Document]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False, padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for finding in findings:
+        advice = f"\n[dim]→ {safe(finding['advice'])}[/]" if finding["advice"] else ""
+        table.add_row(
+            STATES[finding["state"]], safe(finding["name"]), f"{safe(finding['says'])}{advice}"
+        )
+    console.print("[bold]This machine[/]")
+    console.print(table)
+
+
+def _print_surfaces(console: Console, surfaces: list[Document], *, profile: str) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
+    table.add_column("surface", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("last worked", justify="right", no_wrap=True)
+    table.add_column("what it is, and what came", overflow="fold")
+    now, told = datetime.now(UTC), set[str]()
+    for surface in surfaces:
+        table.add_row(
+            OUTCOMES[surface["outcome"]],
+            safe(surface["surface"]),
+            f"{surface['duration_ms']:,} ms" if surface["request_count"] else "—",
+            "now" if surface["outcome"] == "works" else _age(surface["last_worked_at"], now),
+            _told(surface, is_new=surface["advice"] not in told),
+        )
+        told.add(surface["advice"])
+    console.print(f"[bold]Surfaces of the platform[/] [dim]profile {safe(profile)}[/]")
+    console.print(table)
+
+
+def _print_manners(console: Console, report: Document) -> None:
+    """What is left alone for now, and what the hosts' robots files say."""
+    for circuit in report["circuits"]:
+        if circuit["open_until"] is not None:
+            until, cause = circuit["open_until"], circuit["cause"] or "failures"
+            console.print(
+                f"[yellow]left alone until {safe(until)}[/]: {safe(circuit['surface'])} at "
+                f"{safe(circuit['host'])}, after {circuit['failures']} in a row ({safe(cause)})",
+                soft_wrap=True,
+            )
+    by_host: dict[str, list[Document]] = {}
+    for decision in report["robots"]:
+        by_host.setdefault(decision["host"], []).append(decision)
+    for host, decisions in by_host.items():
+        counted = Counter(decision["decision"] for decision in decisions)
+        said = ", ".join(f"{count} {word}" for word, count in sorted(counted.items()))
+        console.print(f"[dim]robots.txt of {safe(host)}: {said}[/]", soft_wrap=True)
+
+
+def _told(surface: Document, *, is_new: bool) -> str:
+    """What it is; for what does not work also why, who suffers and (once) what to do."""
+    lines = [safe(surface["label"])]
+    if surface["outcome"] != "works":
+        lines.append(_why(surface))
+    elif surface["reason_words"]:
+        lines.append(f"[dim]{safe(surface['reason_words'])}[/]")
+    lines += [
+        f"[dim]{word}: {_keys(surface[name])}[/]"
+        for word, name in (("keys that came", "keys_came"), ("keys that went", "keys_went"))
+        if surface[name]
+    ]
+    if surface["suffering"]:
+        lines.append(f"endpoints that suffer: {_endpoints(surface['suffering'])}")
+    elif surface["read_instead"]:
+        lines.append(f"no endpoint suffers: {safe(surface['read_instead'])} is read instead")
+    if surface["advice"] and is_new:
+        lines.append(f"[dim]→ {safe(surface['advice'])}[/]")
+    return "\n".join(lines)
+
+
+def _why(surface: Document) -> str:
+    """In plain words first; behind them the stable word and the status."""
+    kind, reason = surface["error_type"], surface["reason_words"]
+    words = wording.STOPS[kind].en if kind in wording.STOPS else None
+    said = ": ".join(safe(part) for part in (words, reason) if part)
+    marks = ", ".join(
+        safe(mark)
+        for mark in (kind, surface["http_status"] and f"HTTP {surface['http_status']}")
+        if mark
+    )
+    return f"[red]{said}[/]" + (f" [dim]({marks})[/]" if marks else "")
+
+
+def _keys(paths: list[str]) -> str:
+    more = len(paths) - SHOWN_KEYS
+    shown = ", ".join(safe(path, limit=60) for path in paths[:SHOWN_KEYS])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _endpoints(endpoints: list[Document]) -> str:
+    return ", ".join(f"{entry['number']} {entry['short']}" for entry in endpoints)
+
+
+def _age(moment: str | None, now: datetime) -> str:
+    if moment is None:
+        return "never seen"
+    seconds = max(0, int((now - datetime.fromisoformat(moment)).total_seconds()))
+    size, unit = next((entry for entry in _AGES if seconds >= entry[0]), _AGES[-1])
+    return f"{seconds // size} {unit} ago"
+
+
+def _print_choice(console: Console) -> None:
+    console.print("[bold]No platform profile is chosen[/], so no surface was asked. Choose one:")
+    console.print("  [bold]sametrack init[/] writes a first .env: profile, data home, token")
+    console.print("  [bold]PROFILE=sandbox[/] the stand-in platform of this machine")
+    console.print("  [bold]PROFILE=public[/] the public pages of the real platform")
+
+
+def _state_of(state: object) -> str:
+    return state if isinstance(state, str) else "settled"

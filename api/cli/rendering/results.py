@@ -1,0 +1,231 @@
+"""A result as terminal tables: the ranking, the coverage ledger in plain words, the judgement.
+
+Every text of a result passes `safe`. The same words are in the HTML report.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from api.cli.terminal import figure, safe
+from api.services.report import messages as wording
+from api.services.report.ground_truth import Judgement
+from pipelines.documents.videos import Document
+
+CAPTION_LIMIT = 60
+LINK_WIDTH = 52
+VIDEO = 1  # place of the one column of HEADINGS that gives way
+HEADINGS = ("#", "video", "likes", "comments", "collects", "shares", "hot score")
+WIDE = 136  # columns that one line per video needs
+NAME_LIMIT = 16
+SHOWN_VARIANTS = 8
+LINK_STYLES = {
+    "exact_music_id": "blue",
+    "audio_fingerprint_match": "green",
+    "verified_music_id_graph": "magenta",
+}
+
+
+def print_result(console: Console, result: Document, *, rows: int) -> None:
+    """The whole result: heading, first `rows` of the ranking, ledger, notes."""
+    if result["is_demo_data"]:
+        print_banner(console)
+    if result["keyword"] is not None:
+        print_by_name(console, result, rows=rows)
+        return
+    music = result["music"]
+    console.print(
+        f"[bold]{safe(music.get('title') or result['music_id'])}[/] "
+        f"[dim]by {safe(music.get('author') or '—')} · {safe(result['music_id'])}[/]"
+    )
+    console.print(
+        f"{wording.counted(result['confirmed_count'], 'confirmed work')} of "
+        f"{wording.counted(result['candidate_pool_size'], 'candidate')}, by at least "
+        f"{wording.counted(result['unique_account_count'], 'account')}; "
+        f"{wording.counted(result['variants']['count'], 'variant')} at another speed or pitch"
+    )
+    print_ranking(console, result["aweme_list"][:rows])
+    hidden = result["returned_count"] - rows
+    if hidden > 0:
+        console.print(f"[dim]… and {hidden:,} more[/]")
+    if not result["count_satisfied"]:
+        asked = f"{result['requested_count']:,} were asked for"
+        console.print(f"[dim]{asked}; nothing is repeated or invented to fill the list[/]")
+    print_variants(console, result["variants"]["aweme_list"])
+    print_search(console, result["search_related"])
+    print_ledger(console, result["coverage"])
+
+
+def print_by_name(console: Console, result: Document, *, rows: int) -> None:
+    """A search by name alone: what it showed, related by words."""
+    related = result["search_related"]
+    console.print(
+        f"[bold]{safe(result['keyword'])}[/] [dim]searched by name: related by public words, "
+        "nothing is confirmed[/]"
+    )
+    console.print(
+        f"{wording.counted(related['returned_count'], 'work')}, "
+        f"{related['high_relevance_count']:,} of high relevance; "
+        f"{related['conflicting_music_title_count']:,} under the name of another song"
+    )
+    print_related(console, related["aweme_list"][:rows])
+    print_ledger(console, result["coverage"])
+
+
+def print_search(console: Console, related: Mapping[str, Any]) -> None:
+    """What the search showed beside the ranking, in one line."""
+    if related["returned_count"]:
+        console.print(
+            f"Related by search, by words alone: "
+            f"{wording.counted(related['returned_count'], 'work')}, "
+            f"{related['high_relevance_count']:,} of high relevance, "
+            f"{related['visible_ranking_overlap_count']:,} of them in the ranking above"
+        )
+
+
+def print_related(console: Console, videos: list[Document]) -> None:
+    """What the search showed, one line per work."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("relation", no_wrap=True)
+    table.add_column("video", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+    table.add_column("music", no_wrap=True, overflow="ellipsis", max_width=NAME_LIMIT * 2)
+    for name in ("likes", "hot score"):
+        table.add_column(name, justify="right")
+    for video in videos:
+        table.add_row(
+            safe(wording.relevance_words(video["search_relevance_level"]).en),
+            safe(video["desc"] or video["aweme_id"]),
+            safe((video["music"] or {}).get("title") or "—"),
+            figure(video["statistics"]["digg_count"]),
+            figure(video["hot_score"]),
+        )
+    console.print(table)
+
+
+def print_banner(console: Console) -> None:
+    """Says that nothing here is real."""
+    words = wording.DEMO_BANNER
+    console.print(f"[black on yellow] {words.en} [/] [yellow]{words.zh}[/]")
+
+
+def print_ranking(console: Console, videos: list[Document]) -> None:
+    """Every ranked video: on a narrow terminal link and evidence stand below the caption."""
+    is_wide = console.width >= WIDE
+    rows = [_cells(video, is_wide=is_wide) for video in videos]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    # rich would narrow every column alike; numbers must stay whole, only texts give way
+    widths = [max([len(name), *(len(row[at]) for row in rows)]) for at, name in enumerate(HEADINGS)]
+    taken = sum(widths) - widths[VIDEO] + 2 * len(widths) + (LINK_WIDTH if is_wide else 0)
+    for name, width in zip(HEADINGS, widths, strict=True):
+        if name == HEADINGS[VIDEO]:
+            room = max(20, console.width - taken)
+            table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=room)
+        else:
+            table.add_column(name, justify="right", no_wrap=True, min_width=width)
+    if is_wide:
+        table.add_column("link and evidence", no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def print_variants(console: Console, videos: list[Document]) -> None:
+    """The first works that carry the recording at another speed or pitch; none: nothing."""
+    if videos:
+        console.print("[bold]At another speed or pitch[/] [dim](never among the confirmed)[/]")
+    for video in videos[:SHOWN_VARIANTS]:
+        kind = wording.variant_words(video["variant_kind"]).en
+        console.print(
+            f"  • {safe(video['aweme_id'])} {safe(kind)} × {video['speed']:.2f}, "
+            f"{video['semitones']:+.1f} semitones · hot score {figure(video['hot_score'])}"
+        )
+    if len(videos) > SHOWN_VARIANTS:
+        console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
+
+
+def print_ledger(console: Console, coverage: Mapping[str, Any]) -> None:
+    """What was seen and why reading stopped, one sentence per source."""
+    console.print("[bold]What we saw, and why we stopped[/]")
+    for source in coverage["sources"]:
+        console.print(f"  • {safe(wording.source_sentence(source).en)}", soft_wrap=True)
+    for words in wording.not_reached_sentences(coverage["not_reached"]):
+        console.print(f"  • {safe(words.en)}", soft_wrap=True)
+    if coverage["unseen_estimate"]:
+        said = wording.estimate_sentence(coverage["unseen_estimate"])
+        console.print(f"  • {safe(said.en)}", soft_wrap=True)
+    console.print(f"  [dim]{wording.NEVER_EVERYTHING.en}[/]")
+
+
+def print_judgement(console: Console, judgement: Judgement) -> None:
+    """The comparison with the ground truth of the stand-in world, by link type."""
+    console.print("[bold]Compared with the ground truth of the stand-in world, by link type[/]")
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("link type")
+    for heading in ("confirmed", "carry it", "precision", "recall of reachable", "recall of all"):
+        table.add_column(heading, justify="right")
+    for link in judgement.links:
+        table.add_row(
+            f"{safe(wording.link_words(link.link_type).en)} [dim]{safe(link.link_type)}[/]",
+            str(link.confirmed_count), str(link.right_count), _share(link.precision),
+            _part(link.right_reachable_count, link.reachable_count, link.recall_reachable),
+            _part(link.right_count, link.carrying_count, link.recall),
+        )  # fmt: skip
+    console.print(table)
+    for line in _judgement_lines(judgement):
+        console.print(f"  • {line}", soft_wrap=True)
+    console.print(f"  [dim]{wording.RECALL_OF.en}[/]", soft_wrap=True)
+
+
+def _judgement_lines(judgement: Judgement) -> list[str]:
+    others = judgement.other_ids
+    found = _part(others.found_count, others.carrying_count, others.share)
+    near = _part(others.found_reachable_count, others.reachable_count, others.share_reachable)
+    wrong = Counter((video.link_type, video.sound) for video in judgement.wrong)
+    variants = f"{judgement.variants_heard} of {judgement.variant_count} heard"
+    return [
+        f"other music ids, by either way of listening: {near} of what is reachable, {found} of all",
+        f"variants: {variants}, {judgement.variants_confirmed} wrongly confirmed",
+        *(
+            f"wrongly confirmed as {safe(link_type)}: {count} {safe(sound.replace('_', ' '))}"
+            for (link_type, sound), count in sorted(wrong.items())
+        ),
+    ]
+
+
+def _part(part: int, whole: int, share: float | None) -> str:
+    return f"{part} of {whole} ({_share(share)})"
+
+
+def _cells(video: Document, *, is_wide: bool) -> list[str]:
+    statistics, author = video["statistics"], video["author"] or {}
+    caption = safe(video["desc"] or "—", limit=CAPTION_LIMIT)
+    account = safe(author.get("nickname") or "—", limit=NAME_LIMIT)
+    aweme_id = safe(video["aweme_id"])
+    link, evidence = _link(video, is_wide=is_wide)
+    numbers = [
+        *(figure(statistics[f"{name}_count"]) for name in ("digg", "comment", "collect", "share")),
+        figure(video["hot_score"]),
+    ]
+    rank = str(video["rank"])
+    if is_wide:
+        what = f"{caption}\n[dim]{aweme_id} · {account}[/]"
+        return [rank, what, *numbers, f"{link}{evidence}"]
+    return [rank, f"{caption}\n[dim]{aweme_id}[/]\n{link} · {account}{evidence}", *numbers]
+
+
+def _link(video: Document, *, is_wide: bool) -> tuple[str, str]:
+    """Link type, and on a line of its own the evidence of an audio link."""
+    kind, evidence = video["link_type"], video.get("evidence")
+    words = f"[{LINK_STYLES.get(kind, 'white')}]{safe(wording.link_words(kind).en)}[/]"
+    if not evidence:
+        return words, ""
+    tell = wording.evidence_words if is_wide else wording.short_evidence_words
+    return words, f"\n[dim]{safe(tell(evidence))}[/]"
+
+
+def _share(value: float | None) -> str:
+    return "—" if value is None else f"{100 * value:.1f} %"

@@ -1,0 +1,116 @@
+"""Watchlists, runs and digests as tables of the terminal. Text from outside passes `safe`."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from api.cli.rendering.results import print_banner
+from api.cli.terminal import err, figure, safe
+from pipelines.documents.videos import Document
+
+TITLE_LIMIT = 40
+_STYLES = {
+    "due": "yellow", "waiting": "cyan", "completed": "green", "failed": "red", "skipped": "dim",
+}  # fmt: skip
+_LISTS = {
+    "new_music_ids": ("new music id", "music_id"),
+    "fast_works": ("fast", "aweme_id"),
+    "rank_changes": ("place", "aweme_id"),
+    "new_works": ("new", "aweme_id"),
+    "vanished_works": ("missing", "aweme_id"),
+}
+
+
+def print_lists(console: Console, found: Document) -> None:
+    """One row per watchlist."""
+    _mark(found)
+    table = _table("name", "every", "entries", "next due", "last run")
+    for kept in found["watchlists"]:
+        last = kept["last_run"]
+        table.add_row(
+            f"[bold]{safe(kept['name'])}[/]",
+            safe(kept["every"]),
+            str(len(kept["entries"])),
+            safe(kept["next_due_at"] or "rests"),
+            "—" if last is None else f"{_status(last['status'])} {safe(last['due_at'])}",
+        )
+    console.print(table)
+
+
+def print_runs(console: Console, found: Document) -> None:
+    """One row per run, newest first."""
+    _mark(found)
+    table = _table("run", "due", "status", "changes", "missed", "outcome")
+    for run in found["runs"]:
+        table.add_row(
+            safe(run["run_id"]),
+            safe(run["due_at"]),
+            _status(run["status"]),
+            figure(run["change_count"]),
+            figure(run["missed_count"]),
+            safe(run["outcome"] or ""),
+        )
+    console.print(table)
+
+
+def print_digest(console: Console, digest: Document) -> None:
+    """What changed, by entry."""
+    _mark(digest)
+    console.print(
+        f"[bold]{safe(digest['watchlist'])}[/] due {safe(digest['due_at'])} · "
+        f"{digest['change_count']} changes · {digest['failed_count']} failed"
+    )
+    for entry in digest["entries"]:
+        _print_entry(console, entry)
+    console.print(f"[dim]{safe(digest['files']['html'])}[/]")
+
+
+def _print_entry(console: Console, entry: Document) -> None:
+    title = safe(entry["title"] or entry["input"], limit=TITLE_LIMIT)
+    console.print(f"\n[bold]{title}[/] [dim]{entry['kind']} {safe(entry['subject'] or '')}[/]")
+    if entry["error"] is not None:
+        console.print(f"  [red]{safe(entry['error']['type'])}[/]: {safe(entry['error']['detail'])}")
+        return
+    changes = entry["changes"]
+    figures = "  ".join(
+        f"{safe(growth['name'])} {figure(growth['after'])}{_gain(growth)}"
+        for growth in changes["figures"]
+    )
+    console.print(f"  {figures}")
+    for name, (word, key) in _LISTS.items():
+        for one in changes[name]:
+            console.print(f"  [cyan]{word:<12}[/] {safe(one[key])} {_numbers(name, one)}")
+    if changes["since"] is None:
+        console.print("  [dim]first look[/]")
+
+
+def _numbers(name: str, one: Document) -> str:
+    if name == "new_music_ids":
+        return f"{one['work_count']} works"
+    title = safe(one["title"] or "—", limit=TITLE_LIMIT)
+    if name == "fast_works":
+        return f"{one['velocity']:+,.0f} a day · {title}"
+    if name == "rank_changes":
+        return f"{one['before']} → {one['after']} · {title}"
+    reason = one["reason"] or "not shown this time"
+    return f"{title} · {safe(reason)}" if name == "vanished_works" else title
+
+
+def _gain(growth: Document) -> str:
+    return "" if growth["change"] is None else f" ({growth['change']:+,})"
+
+
+def _mark(found: Document) -> None:
+    if found["is_demo_data"]:
+        print_banner(err)
+
+
+def _status(status: str) -> str:
+    return f"[{_STYLES.get(status, 'white')}]{safe(status)}[/]"
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    return table

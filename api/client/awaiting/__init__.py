@@ -1,0 +1,1 @@
+"""The client that awaits its answers."""

@@ -1,0 +1,144 @@
+"""The service's own operations: a part of the client that awaits its answers.
+
+The twin of this module without `async` is written by `make docs`.
+"""
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from ..requests import chart_songs as charting
+from ..requests import inspection as looking
+from ..requests import watchlists as watching
+from ..requests.chart_songs import ChartSaid
+from ..requests.inspection import Heard, SeriesKind
+from ..requests.watchlists import WatchEntryGiven, WatchlistChanges, WatchlistOptions
+from ..responses import Answer
+from ..types.extensions import (
+    AnnotationsData,
+    ChartLinksData,
+    ChartSongData,
+    ComparisonData,
+    ComparisonsData,
+    DoctorData,
+    JobReadsData,
+    ReferenceData,
+    SeriesData,
+    StorageData,
+    WatchDigestsData,
+    WatchlistData,
+    WatchlistDeletedData,
+    WatchlistsData,
+    WatchRunData,
+    WatchRunsData,
+)
+from .transport import AsyncSender
+
+
+class AsyncExtensions(AsyncSender):
+    """Watchlists, the chart beside the platform, evidence, counts over time, the service itself."""
+
+    async def watchlists(self) -> Answer[WatchlistsData]:
+        """All watchlists, each with its last run and its next due time."""
+        return await self.send(watching.watchlists())
+
+    async def create_watchlist(
+        self,
+        name: str,
+        *,
+        every: str,
+        entries: Sequence[WatchEntryGiven],
+        **options: Unpack[WatchlistOptions],
+    ) -> Answer[WatchlistData]:
+        """Keep a new watchlist; it is due first at the next time of its rhythm."""
+        return await self.send(watching.create_watchlist(name, every, entries, options))
+
+    async def watchlist(self, name: str) -> Answer[WatchlistData]:
+        """One watchlist as it is kept."""
+        return await self.send(watching.watchlist(name))
+
+    async def change_watchlist(
+        self, name: str, **changes: Unpack[WatchlistChanges]
+    ) -> Answer[WatchlistData]:
+        """Replace what is given; a new rhythm begins now."""
+        return await self.send(watching.change_watchlist(name, changes))
+
+    async def delete_watchlist(self, name: str) -> Answer[WatchlistDeletedData]:
+        """Forget a watchlist and its runs; what was observed stays."""
+        return await self.send(watching.delete_watchlist(name))
+
+    async def run_watchlist(self, name: str) -> Answer[WatchRunData]:
+        """A run outside the rhythm, or the one that is going on."""
+        return await self.send(watching.run_watchlist(name))
+
+    async def watchlist_runs(self, name: str, *, limit: int | None = None) -> Answer[WatchRunsData]:
+        """The newest runs: when they were due, how they ended."""
+        return await self.send(watching.watchlist_runs(name, limit))
+
+    async def watchlist_run(self, name: str, run_id: str) -> Answer[WatchRunData]:
+        """A run with what became of each entry and, once ended, its digest."""
+        return await self.send(watching.watchlist_run(name, run_id))
+
+    async def watchlist_digests(
+        self, name: str, *, limit: int | None = None
+    ) -> Answer[WatchDigestsData]:
+        """What changed, by entry, with the numbers behind it; newest first."""
+        return await self.send(watching.watchlist_digests(name, limit))
+
+    async def chart_song(self, song_key: str) -> Answer[ChartSongData]:
+        """A song's places, its links to music ids with reasons, its works' curve, lead or lag."""
+        return await self.send(charting.chart_song(song_key))
+
+    async def chart_links(self, *, song_key: str | None = None) -> Answer[ChartLinksData]:
+        """What people said of songs and music ids, withdrawn statements too, oldest first."""
+        return await self.send(charting.chart_links(song_key))
+
+    async def link_chart_song(
+        self,
+        song_key: str,
+        music_id: str,
+        *,
+        said: ChartSaid,
+        said_by: str | None = None,
+        note: str | None = None,
+    ) -> Answer[ChartSongData]:
+        """Say that a song is a music id or is not, or take that back; the song as it stands now."""
+        ask = charting.link_chart_song(song_key, music_id, said, said_by, note)
+        return await self.send(ask)
+
+    async def comparison(self, comparison_id: str) -> Answer[ComparisonData]:
+        """A compared pair: what was measured, against which limits."""
+        return await self.send(looking.comparison(comparison_id))
+
+    async def job_comparisons(self, job_id: str) -> Answer[ComparisonsData]:
+        """The evidence of every pair that a scan compared, rejected ones too."""
+        return await self.send(looking.job_comparisons(job_id))
+
+    async def job_reads(self, job_id: str) -> Answer[JobReadsData]:
+        """Reads by surface and outcome, while a scan goes on and after it."""
+        return await self.send(looking.job_reads(job_id))
+
+    async def annotations(self, comparison_id: str) -> Answer[AnnotationsData]:
+        """Everything that people said of a pair, oldest first."""
+        return await self.send(looking.annotations(comparison_id))
+
+    async def annotate(
+        self, comparison_id: str, verdict: Heard, *, note: str | None = None
+    ) -> Answer[AnnotationsData]:
+        """Keep what a person heard, beside the evidence; it changes no verdict."""
+        return await self.send(looking.annotate(comparison_id, verdict, note))
+
+    async def series(self, kind: SeriesKind, entity_id: str) -> Answer[SeriesData]:
+        """Every observation of a work, an account, or the confirmed works of a track."""
+        return await self.send(looking.series(kind, entity_id))
+
+    async def storage(self) -> Answer[StorageData]:
+        """How much room the stores take, and what was asked of each host today."""
+        return await self.send(looking.storage())
+
+    async def doctor(self) -> Answer[DoctorData]:
+        """What the service needs, and how each surface fared when it was last probed."""
+        return await self.send(looking.doctor())
+
+    async def reference(self) -> Answer[ReferenceData]:
+        """Every operation with its parameters, every error, in English and Chinese."""
+        return await self.send(looking.reference())

@@ -1,0 +1,1 @@
+"""The client that blocks, generated from `awaiting`."""

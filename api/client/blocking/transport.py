@@ -1,0 +1,104 @@
+"""How requests are sent, again where that is safe, and how event streams are read.
+
+Written by `make docs` from `awaiting/transport.py`.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Self
+
+import httpx2
+
+from ..connection import EVENTS_SILENCE_S, Connection
+from ..errors import ServiceError
+from ..events import EventLines
+from ..paging import next_cursor
+from ..requests.operations import Ask
+from ..responses import Answer, pause_before_again, to_answer, to_no_answer
+from ..types.answers import JobData, Video
+
+
+class Sender:
+    """One service and the connections to it. Close it, or use it in an `with`."""
+
+    def __init__(
+        self,
+        connection: Connection | None = None,
+        *,
+        transport: httpx2.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.connection = connection or Connection()
+        self._sleep = sleep
+        self._http = httpx2.Client(
+            base_url=self.connection.base_url,
+            headers=dict(self.connection.headers()),
+            timeout=self.connection.timeout_s,
+            transport=transport,
+            trust_env=False,  # the service is on this machine or named by its owner: no proxy
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def send[Data](self, ask: Ask[Data], *, timeout_s: float | None = None) -> Answer[Data]:
+        """Send one request, again where that is safe and of use.
+
+        Raises:
+            ServiceError: The service said no.
+            NoAnswerError: None answers, or what does is no Sametrack service.
+        """
+        attempt = 0
+        while True:
+            try:
+                return self._send(ask, timeout_s)
+            except ServiceError as error:
+                pause = pause_before_again(ask, error, attempt=attempt, limits=self.connection)
+                if pause is None:
+                    raise
+            except httpx2.HTTPError as error:
+                pause = pause_before_again(ask, error, attempt=attempt, limits=self.connection)
+                if pause is None:
+                    raise to_no_answer(self.connection.base_url, error) from error
+            attempt += 1
+            self._sleep(pause)
+
+    def _send[Data](self, ask: Ask[Data], timeout_s: float | None) -> Answer[Data]:
+        response = self._http.request(
+            ask.method,
+            ask.path,
+            params=ask.params,
+            json=ask.body,
+            timeout=timeout_s or self.connection.timeout_s,
+        )
+        return to_answer(ask, response)
+
+    def _pages(self, ask_at: Callable[[int], Ask[Any]], name: str) -> Iterator[Video]:
+        """The works of every page; the cursor of a page is its field `name`."""
+        cursor: int | None = 0
+        while cursor is not None:
+            now = cursor
+            data = self.send(ask_at(now)).data
+            yield from data["aweme_list"]
+            cursor = next_cursor(data, name, now=now)
+
+    def _listen(self, path: str, *, silence_s: float) -> Generator[JobData | None, None, None]:
+        """Documents of an event stream, None for its other signs of life; whatever ends it, ends
+        this too.
+        """
+        lines = EventLines()
+        wait_s = min(EVENTS_SILENCE_S, silence_s)
+        try:
+            with self._http.stream("GET", path, timeout=wait_s) as response:
+                if response.is_success:
+                    for line in response.iter_lines():
+                        yield lines.take(line)
+        except httpx2.HTTPError:
+            return  # polling goes on where listening broke off

@@ -1,0 +1,1 @@
+"""What is sent for each operation: method, path, query and body. Sends nothing."""

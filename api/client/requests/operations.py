@@ -1,0 +1,204 @@
+"""What is sent for each operation: method, path, query and body. Sends nothing.
+
+One function per operation, shared by the client that waits and the one that awaits. `Ask[Data]`
+remembers what the `data` of the answer is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+from urllib.parse import quote
+
+from ..types.answers import (
+    BatchData,
+    ChartHistoryData,
+    HashtagVideosData,
+    HotVideosData,
+    JobData,
+    JobListData,
+    MusicVideosData,
+    RelatedVideosData,
+    SecUserIdData,
+    UserMetricsData,
+    UserPostsData,
+    UserProfileData,
+    VideosData,
+)
+
+SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
+JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
+type Query = Mapping[str, object]
+
+APP = "/api/v1/vidplat/app/v3"
+WEB = "/api/v1/vidplat/web"
+SEARCH = "/api/v1/vidplat/search"
+JOBS = f"{APP}/music_collection_jobs"
+
+
+class RelatedOptions(TypedDict, total=False):
+    """The parameters of a discovery; what is left out takes the service's default."""
+
+    author_limit: int
+    candidate_limit: int
+    match_threshold: float
+    verify_audio: bool
+    viral_threshold: int
+
+
+class ScanOptions(TypedDict, total=False):
+    """The parameters of a scan; what is left out takes the service's default."""
+
+    candidate_limit: int
+    count: int
+    sort_by: SortBy
+    viral_threshold: int
+    viral_only: bool
+    search_enabled: bool
+    search_candidate_limit: int
+    search_batch_target: int
+    search_page_limit: int
+    search_request_budget: int
+    verify_audio: bool
+    match_threshold: float
+    account_profile_limit: int
+    refresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ask[Data]:
+    """One request. `is_safe`: sending it twice does no more than sending it once."""
+
+    method: str
+    path: str
+    query: Query | None = None
+    body: object = None
+    is_safe: bool = True
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The query as text; None: left to the service's default."""
+        given = {name: value for name, value in (self.query or {}).items() if value is not None}
+        return {name: _text(value) for name, value in given.items()}
+
+
+def sec_user_id(url: str) -> Ask[SecUserIdData]:
+    """Endpoint 1."""
+    return Ask("GET", f"{WEB}/get_sec_user_id", {"url": url})
+
+
+def user_profile(sec_user_id: str) -> Ask[UserProfileData]:
+    """Endpoint 2."""
+    return Ask("GET", f"{APP}/handler_user_profile", {"sec_user_id": sec_user_id})
+
+
+def user_posts(
+    sec_user_id: str, max_cursor: int, count: int | None, sort_type: int | None
+) -> Ask[UserPostsData]:
+    """Endpoint 3."""
+    query = {"sec_user_id": sec_user_id, "max_cursor": max_cursor}
+    return Ask(
+        "GET", f"{APP}/fetch_user_post_videos", {**query, "count": count, "sort_type": sort_type}
+    )
+
+
+def user_metrics(sec_user_id: str, days: int | None, count: int | None) -> Ask[UserMetricsData]:
+    """Endpoint 4."""
+    query = {"sec_user_id": sec_user_id, "days": days, "count": count}
+    return Ask("GET", f"{APP}/fetch_user_metrics", query)
+
+
+def hot_videos(music: str, keywords: Sequence[str], options: ScanOptions) -> Ask[HotVideosData]:
+    """Endpoint 5. Sending it again joins the job that it has started."""
+    query: Query = {"music_id": music, "search_keywords": ",".join(keywords) or None, **options}
+    return Ask("GET", f"{APP}/fetch_music_hot_videos", query)
+
+
+def hot_videos_batch(
+    inputs: Sequence[str], keywords: Sequence[str], options: ScanOptions
+) -> Ask[BatchData]:
+    """Endpoint 6."""
+    body = {"inputs": list(inputs), **_keywords(keywords), **options}
+    return Ask("POST", f"{APP}/fetch_music_hot_videos_batch", body=body, is_safe=False)
+
+
+def create_job(music: str, keywords: Sequence[str], options: ScanOptions) -> Ask[JobData]:
+    """Endpoint 7, about a track."""
+    body = {"input": music, **_keywords(keywords), **options}
+    return Ask("POST", JOBS, body=body, is_safe=False)
+
+
+def create_search_job(keyword: str, keywords: Sequence[str], options: ScanOptions) -> Ask[JobData]:
+    """Endpoint 7, about a song's name alone."""
+    body = {"keyword": keyword, "search_only": True, **_keywords(keywords), **options}
+    return Ask("POST", JOBS, body=body, is_safe=False)
+
+
+def job(job_id: str) -> Ask[JobData]:
+    """Endpoint 8."""
+    return Ask("GET", f"{JOBS}/{quote(job_id, safe='')}")
+
+
+def cancel_job(job_id: str) -> Ask[JobData]:
+    """Endpoint 8, with DELETE."""
+    return Ask("DELETE", f"{JOBS}/{quote(job_id, safe='')}")
+
+
+def jobs(limit: int | None, status: JobStatus | None) -> Ask[JobListData]:
+    """The service's own list of jobs."""
+    return Ask("GET", "/api/v1/sametrack/jobs", {"limit": limit, "status": status})
+
+
+def job_events(job_id: str) -> str:
+    """Path of the event stream of a job."""
+    return f"/api/v1/sametrack/jobs/{quote(job_id, safe='')}/events"
+
+
+def related_videos(music: str, options: RelatedOptions) -> Ask[RelatedVideosData]:
+    """Endpoint 9."""
+    return Ask("GET", f"{APP}/discover_music_related_videos", {"music_id": music, **options})
+
+
+def videos(aweme_ids: Sequence[str], *, is_web: bool) -> Ask[VideosData]:
+    """Endpoints 10 (up to 50 ids) and 11 (up to 10). A read, although it is a POST."""
+    return Ask("POST", f"{WEB if is_web else APP}/fetch_multi_video", body=list(aweme_ids))
+
+
+def music_videos(
+    music_id: str, cursor: int, count: int | None, refresh: bool | None
+) -> Ask[MusicVideosData]:
+    """Endpoint 12."""
+    query = {"music_id": music_id, "cursor": cursor, "count": count, "refresh": refresh}
+    return Ask("GET", f"{APP}/fetch_music_video_list", query)
+
+
+def hashtag_videos(
+    ch_id: str, cursor: int, count: int | None, sort_type: int | None, refresh: bool | None
+) -> Ask[HashtagVideosData]:
+    """Endpoint 13."""
+    query: Query = {"ch_id": ch_id, "cursor": cursor, "sort_type": sort_type}
+    query = {**query, "count": count, "refresh": refresh}
+    return Ask("GET", f"{APP}/fetch_hashtag_video_list", query)
+
+
+def music_search(keyword: str) -> Ask[object]:
+    """Endpoint 14: always refused."""
+    return Ask("POST", f"{SEARCH}/fetch_music_search", body={"keyword": keyword})
+
+
+def video_search(keyword: str) -> Ask[object]:
+    """Endpoint 15: always refused."""
+    return Ask("POST", f"{SEARCH}/fetch_video_search_v1", body={"keyword": keyword})
+
+
+def chart_history(start_date: str, end_date: str) -> Ask[ChartHistoryData]:
+    """Endpoint 16."""
+    query = {"start_date": start_date, "end_date": end_date}
+    return Ask("GET", "/api/v1/music/chartsrc/top500/history", query)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _keywords(keywords: Sequence[str]) -> dict[str, object]:
+    return {"search_keywords": list(keywords)} if keywords else {}

@@ -1,0 +1,1 @@
+"""Types of the answers, written by `make docs` from the API description."""

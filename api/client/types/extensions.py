@@ -1,0 +1,167 @@
+"""Shapes of the answers of our own operations, as the API description has them.
+
+Written by `make docs`. Unknown is None everywhere. Ids are text. A name that ends in `Data` is the
+`data` of an answer.
+"""
+
+# ruff: noqa: UP013, E501 -- packed: this file is made by a program
+# fmt: off
+from typing import Any, Literal, TypedDict
+
+from .answers import ErrorDocument, Evidence
+
+AnnotationCounts = TypedDict("AnnotationCounts", {"same": "int", "not_the_same": "int"})
+AnnotationDocument = TypedDict("AnnotationDocument", {"annotation_id": "str",
+    "verdict": 'Literal["same", "not_the_same"]', "note": "str | None", "origin": "str",
+    "annotated_at": "str"})
+AnnotationList = TypedDict("AnnotationList", {"comparison_id": "str",
+    "annotations": "list[AnnotationDocument]", "counts": "AnnotationCounts",
+    "is_demo_data": "bool"})
+Budget = TypedDict("Budget", {"limit": "int", "used": "int", "hosts": "list[HostBudget]"})
+ChartPosition = TypedDict("ChartPosition", {"chart_date": "str", "volid": "str", "rank": "int"})
+ChartSongBeside = TypedDict("ChartSongBeside", {"song_key": "str", "title": "str",
+    "artist": "str | None", "chart": "SongOnChart", "links": "list[SongLink]",
+    "said": "list[SaidOfLink]", "platform": "SongOnPlatform", "lead": "SongLead",
+    "is_demo_data": "bool"})
+CircuitReport = TypedDict("CircuitReport", {"host": "str", "surface": "str", "failures": "int",
+    "cause": "str | None", "open_until": "str | None"})
+ComparisonDocument = TypedDict("ComparisonDocument", {"comparison_id": "str", "job_id": "str",
+    "track_music_id": "str", "evidence": "Evidence", "measures": "list[Measure]",
+    "picture": "Pictures", "excerpts": "Excerpts", "is_demo_data": "bool"})
+ComparisonList = TypedDict("ComparisonList", {"job_id": "str", "comparisons": "list[Evidence]",
+    "returned_count": "int", "is_demo_data": "bool"})
+CurvePoint = TypedDict("CurvePoint", {"observed_at": "str", "work_count": "int",
+    "digg_count": "int | None", "comment_count": "int | None", "collect_count": "int | None",
+    "share_count": "int | None"})
+DoctorReport = TypedDict("DoctorReport", {"ready": "bool", "checks": "list[HealthCheck]",
+    "surfaces": "list[SurfaceReport]", "observed_at": "str | None",
+    "circuits": "list[CircuitReport]", "robots": "list[RobotsReport]", "is_demo_data": "bool"})
+EndpointName = TypedDict("EndpointName", {"number": "int", "name": "str", "short": "str"})
+ExcerptDocument = TypedDict("ExcerptDocument", {"path": "str", "start_s": "float",
+    "duration_s": "float"})
+Excerpts = TypedDict("Excerpts", {"reference": "ExcerptDocument | None",
+    "candidate": "ExcerptDocument | None"})
+HealthCheck = TypedDict("HealthCheck", {"name": "str", "reason": "str | None"})
+HostBudget = TypedDict("HostBudget", {"host": "str", "used": "int", "left": "int"})
+JobReads = TypedDict("JobReads", {"job_id": "str", "reads": "list[ReadsOfSurface]",
+    "is_demo_data": "bool"})
+Measure = TypedDict("Measure",
+    {"name": 'Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]',
+    "value": "float | None", "limit": "float | None", "lower_is_better": "bool",
+    "is_met": "bool | None"})
+Pictures = TypedDict("Pictures", {"svg": "str | None", "png": "str | None"})
+ReadsOfSurface = TypedDict("ReadsOfSurface", {"surface": "str", "outcome": "str", "captures": "int",
+    "requests": "int", "items": "int"})
+Reference = TypedDict("Reference", {"operations": "list[ReferenceOperation]",
+    "errors": "list[ReferenceFailure]"})
+ReferenceExample = TypedDict("ReferenceExample", {"url": "str", "body": "Any",
+    "file": "str | None"})
+ReferenceFailure = TypedDict("ReferenceFailure", {"type": "str", "status": "int", "message": "str",
+    "message_zh": "str", "hint": "str", "hint_zh": "str"})
+ReferenceOperation = TypedDict("ReferenceOperation", {"id": "str", "number": "str | None",
+    "operation_id": "str", "method": "str", "path": "str", "tag": "str", "tag_zh": "str",
+    "summary": "str", "summary_zh": "str", "description": "str", "description_zh": "str",
+    "parameters": "list[ReferenceParameter]", "statuses": "dict[str, list[str]]",
+    "example": "ReferenceExample | None"})
+ReferenceParameter = TypedDict("ReferenceParameter", {"name": "str", "in": "str", "type": "str",
+    "required": "bool", "default": "Any", "default_from": "str | None", "minimum": "float | None",
+    "maximum": "float | None", "min_items": "int | None", "max_items": "int | None",
+    "pattern": "str | None", "format": "str | None", "allowed": "list[str | int] | None",
+    "meaning": "str", "meaning_zh": "str"})
+RobotsReport = TypedDict("RobotsReport", {"host": "str", "surface": "str",
+    "decision": 'Literal["allowed", "disallowed", "unknown"]', "reason": "str",
+    "decided_at": "str"})
+SaidOfLink = TypedDict("SaidOfLink", {"link_id": "str", "song_key": "str", "music_id": "str",
+    "said": 'Literal["same", "different", "withdrawn"]', "said_by": "str | None",
+    "note": "str | None", "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]',
+    "said_at": "str"})
+SaidOfLinks = TypedDict("SaidOfLinks", {"links": "list[SaidOfLink]", "returned_count": "int",
+    "is_demo_data": "bool"})
+Series = TypedDict("Series", {"kind": 'Literal["video", "track", "account"]', "id": "str",
+    "name": "str | None", "measures": "list[str]", "points": "list[SeriesPoint]",
+    "returned_count": "int", "is_demo_data": "bool"})
+SeriesPoint = TypedDict("SeriesPoint", {"observed_at": "str", "surface": "str | None",
+    "digg_count": "int | None", "comment_count": "int | None", "collect_count": "int | None",
+    "share_count": "int | None", "follower_count": "int | None", "total_favorited": "int | None",
+    "aweme_count": "int | None", "following_count": "int | None", "work_count": "int | None",
+    "is_exact": "bool", "ranges": "dict[str, list[int]] | None"})
+SongLead = TypedDict("SongLead", {"lead_days": "float | None", "low_days": "float | None",
+    "high_days": "float | None",
+    "direction": 'Literal["platform_first", "chart_first", "undecided"] | None',
+    "reason": 'Literal["no_observations", "no_likes", "too_few_observations", "entry_not_seen", "publication_unknown", "bounds_too_wide"] | None',
+    "is_estimate": "bool", "work_count": "int", "observation_count": "int",
+    "observed_day_count": "int", "rise_after": "str | None", "rise_before": "str | None",
+    "method": "str"})
+SongLink = TypedDict("SongLink", {"music_id": "str", "via_music_id": "str | None",
+    "relation": 'Literal["same", "possible", "different", "none"]',
+    "confidence": 'Literal["manual", "high", "medium", "low"]',
+    "reason": 'Literal["manual_same", "manual_different", "title_and_artist", "title_and_one_artist", "confirmed_recording", "title_without_addition", "confirmed_variant", "title_only", "artist_differs", "no_longer_linked"]',
+    "music_title": "str | None", "music_author": "str | None", "judged_at": "str"})
+SongOnChart = TypedDict("SongOnChart", {"issue_count": "int", "best_rank": "int",
+    "first_chart_date": "str", "last_chart_date": "str", "entry_after_date": "str | None",
+    "kept_issue_count": "int", "kept_from": "str", "kept_to": "str",
+    "positions": "list[ChartPosition]"})
+SongOnPlatform = TypedDict("SongOnPlatform", {"music_ids": "list[str]",
+    "points": "list[CurvePoint]"})
+Storage = TypedDict("Storage", {"parts": "list[StoragePart]", "total_bytes": "int",
+    "free_bytes": "int", "budget": "Budget", "is_demo_data": "bool"})
+StoragePart = TypedDict("StoragePart", {"name": "str", "bytes": "int", "files": "int"})
+SurfaceReport = TypedDict("SurfaceReport", {"surface": "str", "label": "str",
+    "outcome": 'Literal["works", "refused", "changed", "unreachable"]', "words": "str",
+    "error_type": "str | None", "reason": "str | None", "reason_words": "str | None",
+    "http_status": "int | None", "request_count": "int", "duration_ms": "int",
+    "entity_id": "str | None", "keys_came": "list[str]", "keys_went": "list[str]",
+    "observed_at": "str", "last_worked_at": "str | None", "used_by": "list[EndpointName]",
+    "suffering": "list[EndpointName]", "read_instead": "str | None", "advice": "str | None"})
+WatchDigestList = TypedDict("WatchDigestList", {"digests": "list[dict[str, Any]]",
+    "returned_count": "int", "is_demo_data": "bool"})
+WatchEntry = TypedDict("WatchEntry", {"kind": 'Literal["track", "account", "hashtag"]',
+    "input": "str"})
+WatchFiles = TypedDict("WatchFiles", {"json": "str", "html": "str"})
+WatchRunDocument = TypedDict("WatchRunDocument", {"run_id": "str", "watchlist": "str",
+    "status": 'Literal["due", "waiting", "completed", "failed", "skipped"]',
+    "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "due_at": "str",
+    "began_at": "str | None", "ended_at": "str | None", "missed_count": "int",
+    "outcome": "str | None", "change_count": "int | None", "files": "WatchFiles | None",
+    "told": "WatchTold | None"})
+WatchRunEntry = TypedDict("WatchRunEntry", {"kind": 'Literal["track", "account", "hashtag"]',
+    "input": "str", "status": 'Literal["due", "waiting", "completed", "failed"]',
+    "subject": "str | None", "job_id": "str | None",
+    "error": "ErrorDocument | dict[str, Any] | None"})
+WatchRunList = TypedDict("WatchRunList", {"runs": "list[WatchRunDocument]", "returned_count": "int",
+    "is_demo_data": "bool"})
+WatchRunWhole = TypedDict("WatchRunWhole", {"run_id": "str", "watchlist": "str",
+    "status": 'Literal["due", "waiting", "completed", "failed", "skipped"]',
+    "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "due_at": "str",
+    "began_at": "str | None", "ended_at": "str | None", "missed_count": "int",
+    "outcome": "str | None", "change_count": "int | None", "files": "WatchFiles | None",
+    "told": "WatchTold | None", "entries": "list[WatchRunEntry]", "digest": "dict[str, Any] | None",
+    "is_demo_data": "bool"})
+WatchThresholds = TypedDict("WatchThresholds", {"velocity": "float | None",
+    "rank_change": "int | None", "new_music_id": "bool"})
+WatchTold = TypedDict("WatchTold", {"host": "str", "status": "int | None", "error": "str | None"})
+WatchlistDeleted = TypedDict("WatchlistDeleted", {"name": "str", "deleted": "bool",
+    "is_demo_data": "bool"})
+WatchlistDocument = TypedDict("WatchlistDocument", {"name": "str", "every": "str",
+    "entries": "list[WatchEntry]", "thresholds": "WatchThresholds", "parameters": "dict[str, Any]",
+    "enabled": "bool", "cron": "str", "next_due_at": "str | None",
+    "last_run": "WatchRunDocument | None", "created_at": "str", "updated_at": "str",
+    "is_demo_data": "bool"})
+WatchlistList = TypedDict("WatchlistList", {"watchlists": "list[WatchlistDocument]",
+    "returned_count": "int", "is_demo_data": "bool"})
+type WatchlistsData = WatchlistList
+type WatchlistData = WatchlistDocument
+type WatchlistDeletedData = WatchlistDeleted
+type WatchRunsData = WatchRunList
+type WatchRunData = WatchRunWhole
+type WatchDigestsData = WatchDigestList
+type ChartSongData = ChartSongBeside
+type ChartLinksData = SaidOfLinks
+type ComparisonData = ComparisonDocument
+type ComparisonsData = ComparisonList
+type JobReadsData = JobReads
+type AnnotationsData = AnnotationList
+type SeriesData = Series
+type StorageData = Storage
+type DoctorData = DoctorReport
+type ReferenceData = Reference

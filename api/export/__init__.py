@@ -1,1 +1,0 @@
-"""Tables to take along: which tables an answer holds, and the file of one."""

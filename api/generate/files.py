@@ -1,0 +1,77 @@
+"""Which files are derived from the code, and what is in them."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from api.app import build_routes
+from api.generate.client_types import render_own_shapes, render_shapes
+from api.generate.pictures import draw_graph, draw_packages
+from api.generate.reference_tables import render_chinese, render_english, render_overview
+from api.generate.sync_client import TWINS, render_twin
+from api.server.health import Readiness
+from api.services.job_feed import JobFeed
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def read_description() -> dict[str, Any]:
+    """The API description, without opening any store."""
+    app = build_routes(desk=None, readiness=Readiness({}), feed=JobFeed(limit=0))
+    return app.openapi()
+
+
+WHOLE_FILES: Mapping[str, Callable[[dict[str, Any]], str]] = {
+    "api/client/types/answers.py": render_shapes,
+    "api/client/types/extensions.py": render_own_shapes,
+    "docs/api.md": render_english,
+    "docs/api.zh.md": render_chinese,
+}
+OVERVIEW = ("README.md", "<!-- operations -->", "<!-- end of operations -->")
+"""A file of which one part is derived, and the marks around that part."""
+
+
+def derived_files(root: Path = ROOT) -> dict[Path, str]:
+    """Every derived file with the text that it should have."""
+    document = read_description()
+    whole = {name: render(document) for name, render in WHOLE_FILES.items()}
+    twins = {f"api/client/{name}": _formatted(render_twin(name)) for name in TWINS}
+    texts = {**whole, **twins, **_overview(root, document), **_pictures(root)}
+    return {root / name: text for name, text in texts.items()}
+
+
+def read_scan_graph() -> dict[str, list[str]]:
+    """Each asset of a scan with the assets that it depends on, in the order of the scan."""
+    from pipelines.orchestration.definitions import build_definitions  # noqa: PLC0415 -- loads Dagster
+
+    graph = build_definitions().resolve_asset_graph()
+    nodes = [graph.get(key) for key in graph.toposorted_asset_keys]
+    return {
+        node.key.path[-1]: sorted(key.path[-1] for key in node.parent_keys)
+        for node in nodes
+        if node.group_name == "scan"
+    }
+
+
+def _pictures(root: Path) -> dict[str, str]:
+    return {
+        "docs/pictures/packages.svg": draw_packages(root),
+        "docs/pictures/scan.svg": draw_graph(read_scan_graph(), "The assets of a scan."),
+    }
+
+
+def _overview(root: Path, document: dict[str, Any]) -> dict[str, str]:
+    name, begin, end = OVERVIEW
+    text = (root / name).read_text(encoding="utf-8")
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return {name: f"{before}{begin}\n{render_overview(document)}\n{end}{after}"}
+
+
+def _formatted(text: str) -> str:
+    """As the formatter leaves it: shorter names make shorter lines."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "made.py", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603 -- our own formatter
+    return done.stdout

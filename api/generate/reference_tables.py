@@ -1,0 +1,182 @@
+"""The reference as documents: every operation, parameter and error, in English and in Chinese.
+
+Facts come from `api/openapi/reference.py`; here are only the headings around them.
+"""
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from api.generate.texts import CHINESE, ENGLISH, Wording
+from api.openapi.reference import build_reference
+from api.responses.errors import ANSWERS
+from api.schemas.answers import UPSTREAM
+
+type Document = Mapping[str, Any]
+BASE = "localhost:8780"
+
+
+_UPSTREAM = {name for name in UPSTREAM if ANSWERS[name].status == ANSWERS["upstream_empty"].status}
+_ANYWHERE = (
+    "unauthorized", "cross_site_request", "host_not_allowed", "local_rate_limit", "internal_error",
+)  # fmt: skip
+_EVERYWHERE = {str(ANSWERS[name].status) for name in _ANYWHERE}
+
+
+def render_english(document: dict[str, Any]) -> str:
+    """`docs/api.md`."""
+    return _render(build_reference(document), ENGLISH)
+
+
+def render_chinese(document: dict[str, Any]) -> str:
+    """`docs/api.zh.md`."""
+    return _render(build_reference(document), CHINESE)
+
+
+def render_overview(document: dict[str, Any]) -> str:
+    """One line per operation of the interface, for the README."""
+    rows = [
+        (one["number"], f"`{one['method']} {one['path']}`", one["summary"])
+        for one in build_reference(document)["operations"]
+        if one["number"]
+    ]
+    return _table(("#", "operation", "what it answers"), rows)
+
+
+def _render(reference: Document, words: Wording) -> str:
+    listed = [one for one in reference["operations"] if one["number"]]
+    own = [one for one in reference["operations"] if not one["number"]]
+    parts = [words.opening, words.operations]
+    parts += [_operation(one, words) for one in listed]
+    parts += [words.own, *(_operation(one, words) for one in own)]
+    parts += [words.errors, _errors(reference["errors"], words)]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _operation(one: Document, words: Wording) -> str:
+    number = f"{one['number']}. " if one["number"] else ""
+    said = one[f"description{words.suffix}"].strip()
+    parts = [
+        f"### {number}{one[f'summary{words.suffix}']}",
+        f"`{one['method']} {one['path']}`",
+        said,
+        _parameters(one["parameters"], words),
+        _failures(one["statuses"], words),
+        _example(one, words),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _parameters(parameters: Sequence[Document], words: Wording) -> str:
+    if not parameters:
+        return words.no_parameters
+    rows = [
+        (
+            f"`{one['name']}`",
+            one["in"],
+            one["type"],
+            words.yes if one["required"] else "",
+            _default(one, words),
+            limits_of(one, words),
+            one[f"meaning{words.suffix}"],
+        )
+        for one in parameters
+    ]
+    return _table(words.columns, rows)
+
+
+def _default(one: Document, words: Wording) -> str:
+    if one["default_from"]:
+        return words.default_from.format(one["default_from"])
+    if one["default"] in (None, [], ""):
+        return ""
+    default = one["default"]
+    return f"`{default if isinstance(default, str) else json.dumps(default)}`"
+
+
+def limits_of(one: Document, words: Wording) -> str:
+    """What a value may be, in words."""
+    if one["allowed"]:
+        return ", ".join(f"`{value}`" for value in one["allowed"])
+    found = [_span(one["minimum"], one["maximum"], words)]
+    items = _span(one["min_items"], one["max_items"], words)
+    found += [words.items.format(items)] if items else []
+    found += [words.digits.format(one["pattern"])] if one["pattern"] else []
+    return "; ".join(part for part in found if part)
+
+
+def _span(least: float | None, most: float | None, words: Wording) -> str:
+    if least is None and most is None:
+        return ""
+    if least == most:
+        return f"{least:g}"
+    return (
+        words.least.format(f"{least:g}")
+        if most is None
+        else words.span.format(f"{least or 0:g}", f"{most:g}")
+    )
+
+
+def _failures(statuses: Document, words: Wording) -> str:
+    told = [
+        f"{status} {', '.join(f'`{name}`' for name in _shortened(names))}"
+        for status, names in statuses.items()
+        if names and status not in _EVERYWHERE
+    ]
+    return f"{words.answers}: {'; '.join(told)}{words.full_stop}" if told else ""
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    """All ways in which the platform can refuse, as one."""
+    if not set(names) >= _UPSTREAM:
+        return list(names)
+    return ["upstream_*", *(name for name in names if name not in _UPSTREAM)]
+
+
+def _example(one: Document, words: Wording) -> str:
+    example = one["example"]
+    if example is None:
+        return ""
+    return f"{words.example}:\n\n```sh\n{to_curl(one['method'], example)}\n```"
+
+
+def to_curl(method: str, example: Document) -> str:
+    """The request of an example as a command for a shell.
+
+    Args:
+        method: Of the operation; named where curl would take another one.
+        example: `url`, `body` and `file` as `build_reference` has them.
+    """
+    body, kept_as = example["body"], example["file"]
+    usual = "GET" if body is None else "POST"
+    named = "" if method == usual else f"-X {method} "
+    call = [f"curl {named}'{BASE}{example['url']}'"]
+    if body is not None:
+        document = shlex.quote(json.dumps(body, ensure_ascii=False))
+        call += ["-H 'Content-Type: application/json'", f"-d {document}"]
+    call += [] if kept_as is None else [f"-o {shlex.quote(kept_as)}"]
+    return " \\\n  ".join(call)
+
+
+def _errors(errors: Sequence[Document], words: Wording) -> str:
+    rows = [
+        (
+            str(one["status"]),
+            f"`{one['type']}`",
+            one[f"message{words.suffix}"],
+            one[f"hint{words.suffix}"],
+        )
+        for one in errors
+    ]
+    return _table(words.error_columns, rows)
+
+
+def _table(columns: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    head = list(columns)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,41 @@
+"""The client that waits, made from the one that awaits: the same text without `async`."""
+
+import re
+from pathlib import Path
+
+_CLIENT = Path(__file__).parent.parent / "client"
+TWINS = {
+    "blocking/client.py": "awaiting/client.py",
+    "blocking/extensions.py": "awaiting/extensions.py",
+    "blocking/transport.py": "awaiting/transport.py",
+}
+"""Derived file: its source."""
+
+_RULES = (
+    (r"The twin of this module without `async` is written by `make docs`\.", "{origin}"),
+    (r"([Tt]he client that) awaits its answers", r"\1 waits for its answers"),
+    (r"\basync (def|with|for)\b", r"\1"),
+    (r"\(await (.*)\)\.data", r"\1.data"),
+    (r"\bawait ", ""),
+    (r"`async with`", "`with`"),
+    (r"import asyncio", "import time"),
+    (r"asyncio\.sleep", "time.sleep"),
+    (r"Callable\[\[float\], Awaitable\[None\]\]", "Callable[[float], None]"),
+    (r"AsyncGenerator, AsyncIterator, (Awaitable, )?Callable", "Callable, Generator, Iterator"),
+    (r"\bAsyncGenerator\[(.*), None\]:", r"Generator[\1, None, None]:"),
+    (r"\baclosing\b", "closing"),
+    (r"\bAsync(Iterator|Sender|Extensions|Client|BaseTransport)\b", r"\1"),
+    (r"__a(enter|exit)__", r"__\1__"),
+    (r"\baclose\b", "close"),
+    (r"\baiter_lines\b", "iter_lines"),
+    (r'for work in (data\["aweme_list"\]):\n\s+yield work', r"yield from \1"),
+)
+
+
+def render_twin(name: str) -> str:
+    """The text of a derived module."""
+    source = TWINS[name]
+    text = (_CLIENT / source).read_text(encoding="utf-8")
+    for pattern, replacement in _RULES:
+        text = re.sub(pattern, replacement, text)
+    return text.replace("{origin}", f"Written by `make docs` from `{source}`.")

@@ -1,0 +1,1 @@
+"""The API description: OpenAPI, the reference in two languages, links between operations."""

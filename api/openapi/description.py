@@ -1,0 +1,209 @@
+"""The API description: what the framework writes, completed with security and examples."""
+
+import copy
+from typing import Any, get_args, get_type_hints
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+
+from api.openapi.chinese_texts import DESCRIPTIONS_ZH, HINTS_ZH, PHRASES_ZH, SUMMARIES_ZH, TAGS_ZH
+from api.openapi.links import add_links
+from api.openapi.reference import SUMMARY_ZH, ZH, operation_name
+from api.responses.errors import ANSWERS, OK
+from api.responses.languages import split_languages
+from api.schemas.examples import ANSWERS_SHOWN, EXAMPLES, read_example
+
+OPENAPI_VERSION = "3.1.0"
+DESCRIPTION = """\
+Find the public videos that really carry a recording: confirmed by listening, ranked by
+engagement, honest about what was not seen.
+
+Every JSON answer under `/api/v1/` has the same eleven keys. On failure `data.error` says what was
+wrong (`detail`) and what to do (`hint`); `type` is stable. Results are never a full enumeration of
+the platform: `coverage_complete` is always false.
+
+找出真正使用同一段录音的公开视频: 以听音核验确认, 按互动排行, 并说明未能看到的部分.
+
+所有 `/api/v1/` 下的 JSON 响应使用相同的十一个字段. 失败时 `data.error` 说明原因 (`detail`) 与处理
+办法 (`hint`), `type` 稳定不变. 结果不代表平台全量: `coverage_complete` 始终为 false.
+"""
+SECURITY_SCHEMES = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "Authorization: Bearer <token>. 设置 OWN_API_TOKEN 后必填.",
+    },
+    "apiKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "x-api-key",
+        "description": "The same token in a header of its own. 以单独的请求头携带同一令牌.",
+    },
+}
+TAGS = {
+    "User": "Accounts, their works and how they fare",
+    "Music": "Tracks: rankings, related works, observed lists",
+    "Jobs": "Scans in the background",
+    "Search": "The platform's own search, which it protects",
+    "Video": "Works by their ids",
+    "Hashtag": "Hashtags: observed lists",
+    "Chart": "The history of the chart",
+    "Sametrack": "Our own, beyond the interface",
+    "Operation": "For supervisors: no token, no envelope",
+}
+OPTIONAL_TOKEN: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}, {}]
+PROTECTED = "/api/"
+OURS = "/api/v1/sametrack/"
+"""Everything below is beyond the interface."""
+_INVALID = str(ANSWERS["invalid_video_ids"].status)
+_GOOD = str(OK)
+_ENVELOPE_SHOWN = {
+    "request_id": "0b1f3c1e-9c57-4f0a-8d0e-2f6f1a5f7c11",
+    "time": "2026-01-31 12:00:00",
+    "time_stamp": 1769860800,
+    "time_zone": "UTC",
+    "docs": "/docs",
+    "router": "/api/v1/",
+    "params": {},
+}
+_ANYTHING: dict[str, Any] = {"application/json": {"schema": {}}}
+_SHOWN = {"example", "examples", "default"}
+_FRAMEWORK_SHAPES = ("HTTPValidationError", "ValidationError")
+
+
+def describe(app: FastAPI) -> None:
+    """Give the application its description, made once."""
+    document: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not document:
+            document.update(_build(app))
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]  # the framework's own way to replace it
+
+
+def parameter_names(route: object) -> frozenset[str]:
+    """Names that an operation has: the fields of its query and body models."""
+    endpoint = getattr(route, "endpoint", None)
+    if endpoint is None:
+        return frozenset()
+    hints = get_type_hints(endpoint).values()
+    kinds = [kind for hint in hints for kind in (hint, *get_args(hint))]
+    models = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+    return frozenset(name for model in models for name in model.model_fields)
+
+
+def _build(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        openapi_version=OPENAPI_VERSION,
+        description=DESCRIPTION,
+        routes=app.routes,
+    )
+    document["components"]["securitySchemes"] = copy.deepcopy(SECURITY_SCHEMES)
+    document["tags"] = [
+        {"name": name, "description": said, ZH: TAGS_ZH[name]} for name, said in TAGS.items()
+    ]
+    for name in _FRAMEWORK_SHAPES:
+        document["components"]["schemas"].pop(name, None)
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            _complete(operation, is_protected=path.startswith(PROTECTED))
+            if path.startswith(OURS):
+                operation["x-extension"] = True
+            name = operation_name(method.upper(), path, operation["operationId"])
+            _say_in_both(operation, name)
+    add_links(document)
+    _part_languages(document)
+    return document
+
+
+def in_chinese(document: dict[str, Any]) -> dict[str, Any]:
+    """The same description with its Chinese words in the places of the English ones."""
+    found = copy.deepcopy(document)
+    _turn(found)
+    return found
+
+
+def _turn(node: object) -> None:
+    if isinstance(node, list):
+        for one in node:
+            _turn(one)
+    if not isinstance(node, dict):
+        return
+    for place, chinese in (("description", ZH), ("summary", SUMMARY_ZH)):
+        if node.get(chinese):
+            node[place] = node[chinese]
+    for key, value in node.items():
+        if key not in _SHOWN:
+            _turn(value)
+
+
+def _say_in_both(operation: dict[str, Any], name: str) -> None:
+    words = split_languages(operation["description"])
+    short = words.zh.partition("\n")[0].rstrip(".。")
+    operation["description"] = words.en
+    operation[ZH] = DESCRIPTIONS_ZH.get(name, words.zh)
+    operation[SUMMARY_ZH] = SUMMARIES_ZH.get(name, short)
+    for response in operation["responses"].values():
+        named = [kind for kind in ANSWERS if f"`{kind}`" in response["description"]]
+        if named:
+            told = [f"`{kind}`: {ANSWERS[kind].message_zh}. {HINTS_ZH[kind]}." for kind in named]
+            response[ZH] = "\n\n".join(told)
+            _show_failure(response, named[0])
+
+
+def _show_failure(response: dict[str, Any], kind: str) -> None:
+    """A whole answer of this kind, as it would come: the detail differs each time."""
+    answer = ANSWERS[kind]
+    error = {
+        "type": kind,
+        "detail": answer.message,
+        "hint": answer.hint,
+        "retry_after": None,
+        "upstream": None,
+    }
+    response["content"]["application/json"]["example"] = {
+        **_ENVELOPE_SHOWN,
+        "code": answer.status,
+        "message": answer.message,
+        "message_zh": answer.message_zh,
+        "data": {"error": error},
+    }
+
+
+def _part_languages(node: object) -> None:
+    """Descriptions in English, with the Chinese beside them; answers that are shown stay."""
+    if isinstance(node, list):
+        for one in node:
+            _part_languages(one)
+    if not isinstance(node, dict):
+        return
+    said = node.get("description")
+    if isinstance(said, str):
+        words = split_languages(said)
+        chinese = words.zh or PHRASES_ZH.get(said)
+        node.update({"description": words.en, ZH: chinese} if chinese and ZH not in node else {})
+    for key, value in node.items():
+        if key not in _SHOWN:
+            _part_languages(value)
+
+
+def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:
+    if _FRAMEWORK_SHAPES[0] in str(operation["responses"].get(_INVALID)):
+        del operation["responses"][_INVALID]  # the framework's own answer, which is never given
+    if operation["responses"].get(_GOOD, {}).get("content") == _ANYTHING:
+        del operation["responses"][_GOOD]  # the framework adds it to operations that never succeed
+    operation["security"] = OPTIONAL_TOKEN if is_protected else []
+    examples = EXAMPLES.get(operation["operationId"], {})
+    for parameter in operation.get("parameters", []):
+        if parameter["name"] in examples:
+            parameter["example"] = examples[parameter["name"]]
+    if "body" in examples:
+        operation["requestBody"]["content"]["application/json"]["example"] = examples["body"]
+    for status, name in ANSWERS_SHOWN.get(operation["operationId"], {}).items():
+        content = operation["responses"][str(status)]["content"]["application/json"]
+        content["example"] = read_example(name)

@@ -1,0 +1,82 @@
+"""Links between operations in the API description: what of an answer goes into which request.
+
+For generators of clients and for tests that follow them. Adds to a document, decides nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.openapi.reference import operation_name
+from api.responses.errors import ACCEPTED, OK
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """From the answer of one operation to the request of another, by their short names."""
+
+    source: str
+    status: int
+    target: str
+    parameters: Mapping[str, str]
+
+
+_JOB = {"job_id": "$response.body#/data/job_id"}
+_WHO = {"sec_user_id": "$response.body#/data/sec_user_id"}
+_CURSOR = "$response.body#/data/cursor"
+
+LINKS = (
+    *(
+        Link(source, status, target, _JOB)
+        for source, status in (
+            ("music_collection_jobs", OK),
+            ("music_collection_jobs", ACCEPTED),
+            ("fetch_music_hot_videos", ACCEPTED),
+        )
+        for target in ("music_collection_job", "cancel_music_collection_job")
+    ),
+    Link("music_collection_job", OK, "cancel_music_collection_job", _JOB),
+    Link("cancel_music_collection_job", OK, "music_collection_job", _JOB),
+    *(
+        Link("get_sec_user_id", OK, target, _WHO)
+        for target in ("handler_user_profile", "fetch_user_post_videos", "fetch_user_metrics")
+    ),
+    Link(
+        "fetch_user_post_videos",
+        OK,
+        "fetch_user_post_videos",
+        {
+            "sec_user_id": "$request.query.sec_user_id",
+            "max_cursor": "$response.body#/data/max_cursor",
+        },
+    ),
+    Link(
+        "fetch_music_video_list",
+        OK,
+        "fetch_music_video_list",
+        {"music_id": "$request.query.music_id", "cursor": _CURSOR},
+    ),
+    Link(
+        "fetch_hashtag_video_list",
+        OK,
+        "fetch_hashtag_video_list",
+        {"ch_id": "$request.query.ch_id", "cursor": _CURSOR},
+    ),
+)
+
+
+def add_links(document: dict[str, Any]) -> None:
+    """Write the links into the answers that they start from."""
+    operations = dict(_operations(document))
+    for link in LINKS:
+        response = operations[link.source]["responses"][str(link.status)]
+        response.setdefault("links", {})[link.target] = {
+            "operationId": operations[link.target]["operationId"],
+            "parameters": dict(link.parameters),
+        }
+
+
+def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, described in methods.items():
+            yield operation_name(method.upper(), path, described["operationId"]), described

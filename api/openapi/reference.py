@@ -1,0 +1,230 @@
+"""The reference: every operation with its parameters, every error, as data in two languages.
+
+Read from the API description and the table of errors, never written by hand; the tables of the
+README and of `docs/`, the console and the page all come from here. Builds data, renders nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from mimetypes import guess_extension
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from api.openapi.chinese_texts import HINTS_ZH, TAGS_ZH
+from api.responses.errors import ANSWERS, OK
+from api.responses.languages import split_languages
+
+VIDPLAT = "/api/v1/vidplat"
+APP = f"{VIDPLAT}/app/v3"
+ZH = "x-description-zh"
+SUMMARY_ZH = "x-summary-zh"
+DEFAULT_FROM = "x-default-from"
+"""Marks a parameter that takes the value of another one when it is left out."""
+LARGEST_WHOLE = 2**53 - 1  # stands in the description where the interface names no maximum
+_PLACES = {"query", "path", "header"}
+_GOOD = str(OK)
+_BINARY = ("audio/", "image/png")
+type Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An operation of the interface: its number there, and the name that clients use."""
+
+    number: str
+    id: str
+    method: str
+    path: str
+
+
+INTERFACE = (
+    Listed("1", "get_sec_user_id", "GET", f"{VIDPLAT}/web/get_sec_user_id"),
+    Listed("2", "handler_user_profile", "GET", f"{APP}/handler_user_profile"),
+    Listed("3", "fetch_user_post_videos", "GET", f"{APP}/fetch_user_post_videos"),
+    Listed("4", "fetch_user_metrics", "GET", f"{APP}/fetch_user_metrics"),
+    Listed("5", "fetch_music_hot_videos", "GET", f"{APP}/fetch_music_hot_videos"),
+    Listed("6", "fetch_music_hot_videos_batch", "POST", f"{APP}/fetch_music_hot_videos_batch"),
+    Listed("7", "music_collection_jobs", "POST", f"{APP}/music_collection_jobs"),
+    Listed("8", "music_collection_job", "GET", f"{APP}/music_collection_jobs/{{job_id}}"),
+    Listed("8", "cancel_music_collection_job", "DELETE", f"{APP}/music_collection_jobs/{{job_id}}"),
+    Listed("9", "discover_music_related_videos", "GET", f"{APP}/discover_music_related_videos"),
+    Listed("10", "fetch_multi_video_web", "POST", f"{VIDPLAT}/web/fetch_multi_video"),
+    Listed("11", "fetch_multi_video_app", "POST", f"{APP}/fetch_multi_video"),
+    Listed("12", "fetch_music_video_list", "GET", f"{APP}/fetch_music_video_list"),
+    Listed("13", "fetch_hashtag_video_list", "GET", f"{APP}/fetch_hashtag_video_list"),
+    Listed("14", "fetch_music_search", "POST", f"{VIDPLAT}/search/fetch_music_search"),
+    Listed("15", "fetch_video_search_v1", "POST", f"{VIDPLAT}/search/fetch_video_search_v1"),
+    Listed("16", "chart_history", "GET", "/api/v1/music/chartsrc/top500/history"),
+)
+_BY_ADDRESS = {(one.method, one.path): one for one in INTERFACE}
+
+
+def build_reference(document: Document) -> Document:
+    """All operations and errors of an API description.
+
+    Args:
+        document: The description as `api.openapi.description` completes it.
+
+    Returns:
+        `operations`: those of the interface by their number, then our own; `errors`.
+    """
+    found = [
+        _operation(document, path, method.upper(), described)
+        for path, methods in document["paths"].items()
+        for method, described in methods.items()
+    ]
+    return {"operations": sorted(found, key=_place), "errors": build_errors()}
+
+
+def build_errors() -> list[Document]:
+    """Every type of error: status, message and what to do, in both languages."""
+    return [
+        {
+            "type": name,
+            "status": answer.status,
+            "message": answer.message,
+            "message_zh": answer.message_zh,
+            "hint": answer.hint,
+            "hint_zh": HINTS_ZH[name],
+        }
+        for name, answer in ANSWERS.items()
+    ]
+
+
+def operation_name(method: str, path: str, operation_id: str) -> str:
+    """The short name: of the interface's table, else the handler's, which the framework's id
+    begins with.
+    """
+    listed = _BY_ADDRESS.get((method, path))
+    if listed is not None:
+        return listed.id
+    tail = "".join(sign if sign.isalnum() else "_" for sign in path)
+    return operation_id.removesuffix(f"{tail}_{method.lower()}")
+
+
+def _place(operation: Document) -> tuple[int, int]:
+    number = operation["number"]
+    return (0, int(number)) if number else (1, 0)
+
+
+def _operation(document: Document, path: str, method: str, described: Document) -> Document:
+    listed = _BY_ADDRESS.get((method, path))
+    parameters = [*_outside_the_body(described), *_in_the_body(document, described)]
+    return {
+        "id": operation_name(method, path, described["operationId"]),
+        "number": listed.number if listed else None,
+        "operation_id": described["operationId"],
+        "method": method,
+        "path": path,
+        "tag": described["tags"][0],
+        "tag_zh": TAGS_ZH.get(described["tags"][0], described["tags"][0]),
+        "summary": described["summary"],
+        "summary_zh": described[SUMMARY_ZH],
+        "description": described["description"],
+        "description_zh": described.get(ZH, ""),
+        "parameters": parameters,
+        "statuses": {status: _types(one) for status, one in described["responses"].items()},
+        "example": _example(path, described, parameters),
+    }
+
+
+def _types(response: Document) -> list[str]:
+    return [name for name in ANSWERS if f"`{name}`" in response["description"]]
+
+
+def _outside_the_body(described: Document) -> Iterator[Document]:
+    for given in described.get("parameters", []):
+        if given["in"] in _PLACES:
+            yield _parameter(
+                given["name"], given["in"], {**given["schema"], **given}, given.get("required")
+            )
+
+
+def _in_the_body(document: Document, described: Document) -> Iterator[Document]:
+    body = described.get("requestBody")
+    if body is None:
+        return
+    schema = _resolved(document, body["content"]["application/json"]["schema"])
+    if schema.get("type") != "object":
+        yield _parameter("body", "body", {**schema, **_said(schema, body)}, needed=True)
+        return
+    for name, field in schema["properties"].items():
+        yield _parameter(
+            name, "body", _resolved(document, field), name in schema.get("required", [])
+        )
+
+
+def _said(schema: Document, body: Document) -> Document:
+    return {key: said[key] for said in (schema, body) for key in ("description", ZH) if key in said}
+
+
+def _resolved(document: Document, schema: Document) -> Document:
+    if "$ref" not in schema:
+        return schema
+    name = schema["$ref"].rpartition("/")[2]
+    found: Document = document["components"]["schemas"][name]
+    return {**found, **{key: value for key, value in schema.items() if key != "$ref"}}
+
+
+def _parameter(name: str, place: str, field: Document, needed: object) -> Document:
+    words = split_languages(field.get("description"))
+    kinds = [kind for kind in field.get("anyOf", [field]) if kind.get("type") != "null"]
+    limits = kinds[0] if len(kinds) == 1 else {}
+    maximum = _number(limits, "maximum")
+    return {
+        "name": name,
+        "in": place,
+        "type": " or ".join(_kind(kind) for kind in kinds),
+        "required": bool(needed),
+        "default": field.get("default"),
+        "default_from": field.get(DEFAULT_FROM),
+        "minimum": _number(limits, "minimum"),
+        "maximum": None if maximum == LARGEST_WHOLE else maximum,
+        "min_items": limits.get("minItems"),
+        "max_items": limits.get("maxItems"),
+        "pattern": limits.get("pattern") or limits.get("items", {}).get("pattern"),
+        "format": limits.get("format"),
+        "allowed": limits.get("enum"),
+        "meaning": words.en.rstrip("."),
+        "meaning_zh": (field.get(ZH) or words.zh).rstrip(".。"),
+    }
+
+
+def _number(limits: Mapping[str, Any], name: str) -> int | float | None:
+    """Bodies carry the limits of whole numbers as `15.0`."""
+    limit: int | float | None = limits.get(name)
+    return int(limit) if limit is not None and limits.get("type") == "integer" else limit
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    if schema.get("type") == "array":
+        return f"array of {_kind(schema.get('items', {}))}"
+    return str(schema.get("type", "any"))
+
+
+def _example(path: str, described: Document, parameters: list[Document]) -> Document | None:
+    """A request that runs as it stands: path and query filled in, and the body."""
+    shown = {
+        one["name"]: one["example"] for one in described.get("parameters", []) if "example" in one
+    }
+    body = described.get("requestBody", {}).get("content", {}).get("application/json", {})
+    if "requestBody" in described and "example" not in body:
+        return None
+    needed = [one for one in parameters if one["required"] and one["in"] != "body"]
+    if any(one["name"] not in shown for one in needed):
+        return None
+    places = {one["name"]: one["in"] for one in parameters}
+    query = {name: value for name, value in shown.items() if places[name] == "query"}
+    for name, value in shown.items():
+        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
+    url = f"{path}?{urlencode(query)}" if query else path
+    return {"url": url, "body": body.get("example"), "file": _file(path, described)}
+
+
+def _file(path: str, described: Document) -> str | None:
+    """The name under which an answer that is no text is kept."""
+    kind = next(iter(described["responses"].get(_GOOD, {}).get("content", {})), "")
+    if not kind.startswith(_BINARY):
+        return None
+    name = path.rpartition("/")[2]
+    return name if "." in name else f"{name}{guess_extension(kind)}"

@@ -1,0 +1,3 @@
+"""Parameters of requests: queries and bodies, strict, with the limits that the API description
+shows.
+"""

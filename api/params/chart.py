@@ -1,0 +1,77 @@
+"""Queries and bodies of the operations on the chart. Limits of endpoint 16: `CHART_PARAMETERS`."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+from pydantic import Field, StrictInt, StrictStr
+
+from api.params.notes import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
+from api.params.scan import QueryModel, Strict, Text, Unicode, limited
+from pipelines.charts.rules.history import CHART_PARAMETERS, Span, read_span
+from warehouse.records.song_links import Said
+
+_DATE = {"format": "date", "examples": ["2026-01-31"]}
+
+
+def _day(name: str) -> str:
+    parameter = CHART_PARAMETERS[name]
+    return f"{parameter.meaning}. {parameter.meaning_zh}"
+
+
+class ChartQuery(QueryModel):
+    """Query of the chart's history. Whether its dates make a range is judged by `to_span`."""
+
+    whole_fields: ClassVar[Mapping[str, type]] = {"interval_days": int, "limit": int}
+
+    start_date: Annotated[
+        Unicode, Field(description=_day("start_date"), json_schema_extra={**_DATE})
+    ]
+    end_date: Annotated[Unicode, Field(description=_day("end_date"), json_schema_extra={**_DATE})]
+    interval_days: StrictInt = limited("interval_days", CHART_PARAMETERS)
+    limit: StrictInt = limited("limit", CHART_PARAMETERS)
+
+    def to_span(self) -> Span:
+        """The days that were asked for.
+
+        Raises:
+            InvalidDateRangeError: They are no dates, or no range of the chart.
+        """
+        return read_span(self.start_date, self.end_date)
+
+
+_SONG_KEY = "song, as answers of the chart's history name it. 歌曲标识, 见历史榜单返回的 song_key"
+SongKeyText = Annotated[
+    Text, Field(min_length=1, max_length=100, description=_SONG_KEY, examples=["hash:0a1b2c3d"])
+]
+
+
+class ChartLinksQuery(QueryModel):
+    """Query of what people said of songs and music ids."""
+
+    song_key: SongKeyText | None = Field(None, description=_SONG_KEY)
+
+
+class ChartLinkBody(Strict):
+    """Body of a statement about a song and a music id."""
+
+    song_key: SongKeyText
+    music_id: Annotated[
+        StrictStr,
+        Field(
+            pattern=r"^[0-9]{5,30}$",
+            description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字",
+            examples=["7300000000000000001"],
+        ),
+    ]
+    said: Said = Field(
+        description=(
+            "`same`: the song is this music id; `different`: it is not; `withdrawn`: the rules "
+            "hold again. 同一首、不是同一首或撤回"
+        )
+    )
+    said_by: Annotated[Text, Field(max_length=MAX_NAME_LENGTH)] | None = Field(
+        None, description="who says it. 标注人"
+    )
+    note: Annotated[Text, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
+        None, description="in the person's own words. 备注"
+    )

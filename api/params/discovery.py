@@ -1,0 +1,35 @@
+"""The query of the discovery (endpoint 9). Its limits are `DISCOVERY_PARAMETERS`."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
+
+from api.params.scan import InputText, QueryModel, limited, one_input
+from pipelines.captures.inputs import WHAT_TO_GIVE
+from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS, DiscoveryParameters
+
+DISCOVERY = {parameter.name: parameter for parameter in DISCOVERY_PARAMETERS}
+
+
+class DiscoveryQuery(QueryModel):
+    """Query of `discover_music_related_videos`."""
+
+    whole_fields: ClassVar[Mapping[str, type]] = {"author_limit": int}
+
+    music_id: InputText | None = Field(None, description=WHAT_TO_GIVE)
+    url: InputText | None = Field(None, description="another name for `music_id`")
+    author_limit: StrictInt = limited("author_limit", DISCOVERY)
+    candidate_limit: StrictInt = limited("candidate_limit", DISCOVERY)
+    match_threshold: StrictFloat = limited("match_threshold", DISCOVERY)
+    verify_audio: StrictBool = limited("verify_audio", DISCOVERY)
+    viral_threshold: StrictInt = limited("viral_threshold", DISCOVERY)
+
+    @property
+    def music_input(self) -> str:
+        """The one input that was given, whatever it was called."""
+        return one_input(music_id=self.music_id, url=self.url)
+
+    def to_parameters(self) -> DiscoveryParameters:
+        """The effective parameters."""
+        return DiscoveryParameters(**{name: getattr(self, name) for name in DISCOVERY})

@@ -1,0 +1,90 @@
+"""The queries of the reads of users and lists. Limits: `pipelines/parameters/lists.py`."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr
+
+from api.params.scan import InputText, QueryModel, limited
+from pipelines.parameters.lists import (
+    HASHTAG_LIST_PARAMETERS,
+    METRICS_PARAMETERS,
+    MUSIC_LIST_PARAMETERS,
+    POSTS_PARAMETERS,
+)
+
+SecUserId = Annotated[
+    StrictStr,
+    Field(
+        pattern=r"^[A-Za-z0-9_-]{1,256}$",
+        description="id of the account, as get_sec_user_id gives it. 用户 sec_user_id",
+    ),
+]
+_ID = r"^[0-9]{5,30}$"
+MusicId = Annotated[
+    StrictStr, Field(pattern=_ID, description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字")
+]
+ChId = Annotated[
+    StrictStr, Field(pattern=_ID, description="hashtag id, 5 to 30 digits. 话题 ID, 5 至 30 位数字")
+]
+
+
+class ResolveQuery(QueryModel):
+    """Query of `get_sec_user_id`."""
+
+    url: InputText = Field(
+        description=(
+            "profile link, share short link, link of a work, or text that holds one or the id. "
+            "主页链接、分享短链接、作品链接, 或包含链接或 ID 的文本"
+        )
+    )
+
+
+class ProfileQuery(QueryModel):
+    """Query of `handler_user_profile`."""
+
+    sec_user_id: SecUserId
+
+
+class PostsQuery(QueryModel):
+    """Query of `fetch_user_post_videos`."""
+
+    whole_fields: ClassVar[Mapping[str, type]] = {"max_cursor": int, "sort_type": int}
+
+    sec_user_id: SecUserId
+    max_cursor: StrictInt = limited("max_cursor", POSTS_PARAMETERS)
+    count: StrictInt = limited("count", POSTS_PARAMETERS)
+    sort_type: StrictInt = limited("sort_type", POSTS_PARAMETERS)
+
+
+class MetricsQuery(QueryModel):
+    """Query of `fetch_user_metrics`."""
+
+    whole_fields: ClassVar[Mapping[str, type]] = {"days": int}
+
+    sec_user_id: SecUserId
+    days: StrictInt = limited("days", METRICS_PARAMETERS)
+    count: StrictInt = limited("count", METRICS_PARAMETERS)
+
+
+class MusicListQuery(QueryModel):
+    """Query of `fetch_music_video_list`."""
+
+    whole_fields: ClassVar[Mapping[str, type]] = {"cursor": int}
+
+    music_id: MusicId
+    cursor: StrictInt = limited("cursor", MUSIC_LIST_PARAMETERS)
+    count: StrictInt = limited("count", MUSIC_LIST_PARAMETERS)
+    refresh: StrictBool = limited("refresh", MUSIC_LIST_PARAMETERS)
+
+
+class HashtagListQuery(QueryModel):
+    """Query of `fetch_hashtag_video_list`."""
+
+    whole_fields: ClassVar[Mapping[str, type]] = {"cursor": int, "sort_type": int}
+
+    ch_id: ChId
+    cursor: StrictInt = limited("cursor", HASHTAG_LIST_PARAMETERS)
+    sort_type: StrictInt = limited("sort_type", HASHTAG_LIST_PARAMETERS)
+    count: StrictInt = limited("count", HASHTAG_LIST_PARAMETERS)
+    refresh: StrictBool = limited("refresh", HASHTAG_LIST_PARAMETERS)

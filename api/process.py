@@ -1,0 +1,244 @@
+"""The API as a process: opens the stores that the settings name, serves, stops cleanly.
+
+No Dagster here, and nothing that decodes sound: a test looks at `sys.modules`. With no profile
+chosen the service still starts, and says on each request what is missing.
+"""
+
+import gc
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, override
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from api.app import create_app
+from api.server.health import Readiness, probe_disk, probe_workers
+from api.server.metrics import Metrics, SharedFigures
+from api.server.platform_health import PlatformHealth
+from api.server.request_context import Note
+from api.services.annotations import AnnotationDesk
+from api.services.entity_changes import Changes
+from api.services.evidence.service import EvidenceDesk
+from api.services.job_feed import JobFeed
+from api.services.reads.chart_backlog import open_chart_history
+from api.services.reads.sources import Sources
+from api.settings import ApiSettings
+from pipelines.captures.recording.tracing import start_tracing
+from pipelines.logs import logging_later
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import choose_profile
+from pipelines.scan.service.open_service import build_desk
+from pipelines.scan.service.service import ScanDesk
+from warehouse.control import ControlStore, open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.excerpt_files import open_excerpts
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.store import Lake, open_lake
+from warehouse.queries.annotations import read_annotations
+from warehouse.queries.results import read_comparison, read_comparisons, read_sounds
+from warehouse.queries.surface_health import read_last_worked, read_latest_health
+from warehouse.records.errors import ProfileNotChosenError
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What an open API process works with. `desk` None: no profile is chosen."""
+
+    desk: ScanDesk | None
+    readiness: Readiness
+    evidence: EvidenceDesk | None = None
+    annotations: AnnotationDesk | None = None
+    sources: Sources | None = None
+    changes: Changes | None = None
+    figures: SharedFigures | None = None
+
+
+@contextmanager
+def open_desk(settings: ApiSettings) -> Iterator[ScanDesk]:
+    """The desk over the stores of the chosen profile; closes them afterwards.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        WarehouseError: A store cannot be opened, is too new or belongs to another world.
+    """
+    with open_doors(settings) as doors:
+        if doors.desk is None:
+            raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+        yield doors.desk
+
+
+@contextmanager
+def open_doors(settings: ApiSettings) -> Iterator[Doors]:
+    """Open the stores of the chosen profile, if one is chosen."""
+    with ExitStack() as stack:
+        try:
+            profile = choose_profile(settings)
+        except ProfileNotChosenError as error:
+            reason = error.detail
+            yield Doors(None, Readiness({"profile": lambda: reason}))
+            return
+        yield _open_world(settings, profile, stack)
+
+
+@contextmanager
+def build_app_from_settings(
+    settings: ApiSettings, *, feed: JobFeed, note: Note | None = None
+) -> Iterator[ASGIApp]:
+    """The application over open stores; closes them afterwards. `note` writes request lines."""
+    with open_doors(settings) as doors, open_chart_history(doors.sources) as chart:
+        yield create_app(
+            settings=settings,
+            desk=doors.desk,
+            readiness=doors.readiness,
+            evidence=doors.evidence,
+            annotations=doors.annotations,
+            changes=doors.changes,
+            metrics=Metrics(doors.figures),
+            note=note,
+            sources=doors.sources,
+            chart=chart,
+            feed=feed,
+        )
+
+
+def run_server(settings: ApiSettings) -> None:
+    """Serve until SIGINT or SIGTERM; running requests may end, jobs are not touched."""
+    # uvicorn raises the signal again once it has stopped: then end in order, closing the stores.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    feed = JobFeed(limit=settings.event_streams_max)
+    start_tracing()
+    with (
+        suppress(KeyboardInterrupt),
+        logging_later() as lines,
+        build_app_from_settings(settings, feed=feed, note=lines.note) as app,
+        _start_up_kept_apart(),
+    ):
+        _Server(
+            feed,
+            uvicorn.Config(
+                app,
+                host=settings.api_host,
+                port=settings.api_port,
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=settings.stop_grace_s,
+            ),
+        ).run()
+
+
+@contextmanager
+def _start_up_kept_apart() -> Iterator[None]:
+    """What start-up made stays until the end: collecting garbage among it holds up answers."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()  # some libraries complain of what is left when a process ends
+
+
+class _Server(uvicorn.Server):
+    """Ends the event streams first: an open one would keep it from stopping."""
+
+    def __init__(self, feed: JobFeed, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._feed = feed
+
+    @override
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._feed.stop()
+        await super().shutdown(sockets)
+
+
+def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Doors:
+    home = open_home(settings.data_home, profile.name)
+    control = stack.enter_context(
+        closing(open_control(settings.control_url or home.control_url, world=home.world))
+    )
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    engine = stack.enter_context(closing(Engine(lake)))
+    room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
+    desk = build_desk(
+        settings, profile, control=control, engine=engine, has_room=lambda: room() is None
+    )
+    probes = {
+        "control_store": lambda: _probe_control(control),
+        "lake": lambda: _probe_lake(lake),
+        "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
+        "disk": room,
+    }
+    platform = _platform(control, engine, is_demo=desk.world.is_demo)
+    evidence = _evidence(settings, home, engine, is_demo=desk.world.is_demo)
+    annotations = AnnotationDesk(
+        read_comparison=partial(read_comparison, engine),
+        read_annotations=partial(_read_annotations, engine),
+        append=lake.append,
+        is_demo=desk.world.is_demo,
+    )
+    sources = Sources(
+        settings=settings,
+        profile=profile,
+        engine=engine,
+        control=control,
+        sounds_dir=home.sounds_dir,
+    )
+    changes = Changes(control.generations, see=engine.refresh)
+    control.on_told = changes.told
+    figures = _figures(control, platform, lost_after_s=settings.worker_lost_after_s)
+    readiness = Readiness(probes, platform)
+    return Doors(desk, readiness, evidence, annotations, sources, changes, figures)
+
+
+def _platform(control: ControlStore, engine: Engine, *, is_demo: bool) -> PlatformHealth:
+    return PlatformHealth(
+        latest=partial(read_latest_health, engine),
+        last_worked=partial(read_last_worked, engine),
+        circuits=control.circuits,
+        robots=control.robots_decisions,
+        is_demo=is_demo,
+    )
+
+
+def _figures(
+    control: ControlStore, platform: PlatformHealth, *, lost_after_s: float
+) -> SharedFigures:
+    return SharedFigures(
+        jobs=control.job_counts,
+        queue_age_s=control.queue_age_s,
+        workers=lambda: len(control.live_workers(lost_after_s)),
+        upstream_requests=control.spent_today,
+        surfaces=platform.states,
+    )
+
+
+def _evidence(settings: ApiSettings, home: Home, engine: Engine, *, is_demo: bool) -> EvidenceDesk:
+    return EvidenceDesk(
+        read_comparison=partial(read_comparison, engine),
+        read_comparisons=partial(read_comparisons, engine),
+        read_sounds=partial(read_sounds, engine),
+        excerpts=open_excerpts(
+            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+        ),
+        is_demo=is_demo,
+    )
+
+
+def _read_annotations(engine: Engine, comparison_id: str | None) -> list[dict[str, Any]]:
+    engine.refresh()  # who has just noted something wants to see it
+    return read_annotations(engine, comparison_id)
+
+
+def _probe_control(control: ControlStore) -> None:
+    control.jobs(limit=1)
+
+
+def _probe_lake(lake: Lake) -> None:
+    lake.files("marts.job_results")

@@ -1,0 +1,1 @@
+"""How every answer looks: the envelope, the errors with their HTTP status, both languages."""

@@ -1,0 +1,220 @@
+"""The one envelope of every JSON answer under `/api/v1/`, success and failure alike.
+
+Built here and nowhere else. What goes into `data` is the routes' business.
+"""
+
+import hashlib
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+from starlette.responses import Response
+from starlette.types import Scope, Send
+
+from api.responses.errors import NOT_MODIFIED, OK, SUCCESS, answer_of, with_hint
+from warehouse.records.errors import SametrackError
+
+DOCS_PATH = "/docs"
+_FRESH = (b"etag", b"cache-control", b"vary")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """An answer may be kept: until then, and as long as nothing new is known of the entities."""
+
+    entities: frozenset[str]
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer that may be told again. `tail` is the envelope behind what is new each time."""
+
+    tail: bytes
+    tag: str
+    headers: tuple[tuple[bytes, bytes], ...]
+    route: str
+
+
+@dataclass(slots=True)
+class Call:
+    """What an envelope says about the request. `params` fills up once they are understood.
+
+    `wish` and `shown` are what the answer cache learns of the answer; `route` is the template of
+    the path, where it is not in the scope.
+    """
+
+    request_id: str
+    moment: datetime
+    time_zone: ZoneInfo
+    path: str
+    params: dict[str, Any] = field(default_factory=dict)
+    wish: Wish | None = None
+    shown: "tuple[Rendered, Mapping[str, str]] | None" = None
+    route: str = ""
+
+
+class Json(Response):
+    """A JSON answer in UTF-8, encoded by orjson."""
+
+    media_type = "application/json"
+
+    def render(self, content: object) -> bytes:
+        """Encode; text that is no Unicode has been refused at the door."""
+        return orjson.dumps(content)
+
+
+def call_of(scope: Scope) -> Call:
+    """The call that the outermost layer opened for this request."""
+    found: Call = scope["state"]["call"]
+    return found
+
+
+def understood(scope: Scope, params: Mapping[str, Any]) -> None:
+    """Note the parameters as the service understood them: typed, defaults in, aliases resolved."""
+    call_of(scope).params.update(params)
+
+
+def success(
+    scope: Scope, data: object, *, status: int = OK, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Wrap `data` in the envelope."""
+    message, message_zh = SUCCESS[status]
+    content = _envelope(scope, status, message, message_zh, data)
+    return Json(content, status_code=status, headers=dict(headers or {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A `data` that is encoded already; `tag` tells one content from another."""
+
+    body: bytes
+    tag: str
+
+
+def render(data: object) -> Rendered:
+    """Encode what will be sent more than once."""
+    body = orjson.dumps(data)
+    return Rendered(body, hashlib.blake2b(body, digest_size=12).hexdigest())
+
+
+def read(scope: Scope, data: object, *, headers: Mapping[str, str] | None = None) -> Response:
+    """Wrap what was read; 304 when the reader has the same `data` already."""
+    rendered = data if isinstance(data, Rendered) else render(data)
+    tag = f'W/"{rendered.tag}"'
+    fresh = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
+    more = {**(headers or {}), **fresh}
+    call_of(scope).shown = rendered, more
+    if tag in _tags_known(scope):
+        return Response(status_code=NOT_MODIFIED, headers=fresh)
+    return success(scope, orjson.Fragment(rendered.body), headers=more)
+
+
+def to_told(scope: Scope) -> Told | None:
+    """What this request was answered by `read`, ready to be told again; None: by nothing."""
+    shown = call_of(scope).shown
+    if shown is None:
+        return None
+    rendered, headers = shown
+    lasting = orjson.dumps(_lasting(scope, orjson.Fragment(rendered.body)))
+    named = {"Content-Type": Json.media_type, **headers}
+    raw = tuple((name.lower().encode(), value.encode()) for name, value in named.items())
+    return Told(lasting[1:], headers["ETag"], raw, route_of(scope))
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the path of the operation that answered, or answered first; "": of none."""
+    return call_of(scope).route or str(getattr(scope.get("route"), "path", ""))
+
+
+async def tell_again(scope: Scope, told: Told, send: Send) -> None:
+    """What `read` answered, to another request: its own id and time, 304 where it knows `data`."""
+    call = call_of(scope)
+    call.route = told.route
+    if told.tag in _tags_known(scope):
+        status, body = NOT_MODIFIED, b""
+        headers = [header for header in told.headers if header[0] in _FRESH]
+    else:
+        middle = _middle(int(call.moment.timestamp()), call.time_zone)
+        body = b"".join((_HEAD, call.request_id.encode(), middle, told.tail))
+        status, headers = OK, [(b"content-length", b"%d" % len(body)), *told.headers]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def failure(
+    scope: Scope, error: SametrackError, *, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Tell an error in the envelope: status, both languages, what to do next."""
+    document = with_hint(error.to_document())
+    answer = answer_of(error.type)
+    content = _envelope(
+        scope, answer.status, answer.message, answer.message_zh, {"error": document}
+    )
+    more = dict(headers or {})
+    if error.retry_after is not None:
+        more["Retry-After"] = str(math.ceil(error.retry_after))
+    if error.type == "unauthorized":
+        more["WWW-Authenticate"] = "Bearer"
+    return Json(content, status_code=answer.status, headers=more)
+
+
+def _envelope(
+    scope: Scope, status: int, message: str, message_zh: str, data: object
+) -> dict[str, object]:
+    call = call_of(scope)
+    return {
+        "code": status,
+        "request_id": call.request_id,
+        "message": message,
+        "message_zh": message_zh,
+        **_now(int(call.moment.timestamp()), call.time_zone),
+        **_lasting(scope, data),
+    }
+
+
+def _lasting(scope: Scope, data: object) -> dict[str, object]:
+    call = call_of(scope)
+    return {
+        "time_zone": call.time_zone.key,
+        "docs": _docs(scope),
+        "router": call.path,
+        "params": call.params,
+        "data": data,
+    }
+
+
+def _now(second: int, time_zone: ZoneInfo) -> dict[str, object]:
+    local = datetime.fromtimestamp(second, time_zone)
+    return {"time": local.strftime("%Y-%m-%d %H:%M:%S"), "time_stamp": second}
+
+
+_HEAD = b'{"code":%d,"request_id":"' % OK
+
+
+@lru_cache(maxsize=4)
+def _middle(second: int, time_zone: ZoneInfo) -> bytes:
+    """What stands between the request id and the lasting part, the same for a whole second."""
+    message, message_zh = SUCCESS[OK]
+    document = {"message": message, "message_zh": message_zh, **_now(second, time_zone)}
+    return b'",' + orjson.dumps(document)[1:-1] + b","
+
+
+def _docs(scope: Scope) -> str:
+    """The operation on the reference page; the page itself where there is no operation."""
+    route = scope.get("route")
+    unique_id, tags = getattr(route, "unique_id", None), getattr(route, "tags", None)
+    return f"{DOCS_PATH}#/{tags[0]}/{unique_id}" if unique_id and tags else DOCS_PATH
+
+
+def _tags_known(scope: Scope) -> Collection[str]:
+    tags: list[str] = []
+    for name, value in scope["headers"]:
+        if name == b"if-none-match":
+            tags += [tag.strip() for tag in value.decode("latin-1").split(",")]
+    return tags

@@ -1,0 +1,303 @@
+"""What goes wrong at the door, and how each cause is told: HTTP status, both languages, advice.
+
+The only file that knows HTTP status codes. Causes that the whole house shares are classes of
+`warehouse/records/errors.py`; the ones here exist only because there is HTTP.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warehouse.records.errors import InputError, SametrackError
+
+OK = 200
+ACCEPTED = 202
+NO_CONTENT = 204
+PARTIAL_CONTENT = 206
+NOT_MODIFIED = 304
+NOT_READY = 503
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How one `type` of error is answered. `hint` stands in where the error brings none."""
+
+    status: int
+    message: str
+    message_zh: str
+    hint: str
+
+
+class MissingParameterError(InputError):
+    """A parameter that is needed was not given."""
+
+    type = "missing_parameter"
+
+
+class UnknownParameterError(InputError):
+    """A parameter that this operation does not have."""
+
+    type = "unknown_parameter"
+
+
+class MalformedJsonError(InputError):
+    """The body is not one JSON document in UTF-8."""
+
+    type = "malformed_json"
+
+
+class UnauthorizedError(SametrackError):
+    """A token is configured and the request lacks a valid one."""
+
+    type = "unauthorized"
+
+
+class CrossSiteRequestError(SametrackError):
+    """A page of another site tries to use this service through the reader's browser."""
+
+    type = "cross_site_request"
+
+
+class NotFoundError(SametrackError):
+    """Nothing lives at this path."""
+
+    type = "not_found"
+
+
+class MethodNotAllowedError(SametrackError):
+    """The path exists, not with this method."""
+
+    type = "method_not_allowed"
+
+
+class BodyTooLargeError(SametrackError):
+    """The body is larger than any request of this service."""
+
+    type = "body_too_large"
+
+
+class UnsupportedMediaTypeError(SametrackError):
+    """The body is not declared as JSON."""
+
+    type = "unsupported_media_type"
+
+
+class HostNotAllowedError(SametrackError):
+    """The Host header is missing, doubled or names somebody else."""
+
+    type = "host_not_allowed"
+
+
+class LocalRateLimitError(SametrackError):
+    """One address asks more often than it may; `retry_after` says when it may again."""
+
+    type = "local_rate_limit"
+
+
+class VerificationRequiredError(SametrackError):
+    """The platform protects this search by verification, which is never bypassed."""
+
+    type = "platform_verification_required"
+
+
+ANSWERS: dict[str, Answer] = {
+    "missing_parameter": Answer(
+        400, "A required parameter is missing", "缺少必填参数", "Add the parameter named in detail"
+    ),
+    "invalid_parameter": Answer(
+        400,
+        "A parameter is invalid",
+        "参数无效",
+        "Correct the value named in detail; limits are in the API description",
+    ),
+    "unknown_parameter": Answer(
+        400,
+        "A parameter is not known",
+        "存在未知参数",
+        "Remove or correct the name; the API description lists all of them",
+    ),
+    "unresolvable_sec_user_id": Answer(
+        400,
+        "No sec_user_id can be read from this input",
+        "无法解析 sec_user_id",
+        "Give a profile link, a short link of a profile, or the id itself",
+    ),
+    "invalid_music_input": Answer(
+        400,
+        "The music input cannot be used",
+        "音乐输入无效",
+        "Give a music id (5 to 30 digits), a link of the track, or of a video that uses it",
+    ),
+    "invalid_inputs": Answer(
+        400, "The list of inputs is invalid", "批量输入无效", "Give 1 to 10 ids or links as text"
+    ),
+    "invalid_date_range": Answer(
+        400,
+        "The date range is invalid",
+        "日期范围无效",
+        "Give start_date and end_date as YYYY-MM-DD, from 2021-01-01 on",
+    ),
+    "malformed_json": Answer(
+        400, "The body is not valid JSON", "请求体不是有效的 JSON", "Send one JSON document"
+    ),
+    "unauthorized": Answer(
+        401,
+        "A valid token is required",
+        "需要有效的访问令牌",
+        "Send Authorization: Bearer <token> or x-api-key: <token>",
+    ),
+    "cross_site_request": Answer(
+        403,
+        "Requests from other sites are refused",
+        "拒绝跨站请求",
+        "Call the service from its own pages or from a program",
+    ),
+    "job_not_found": Answer(
+        404,
+        "The job does not exist",
+        "任务不存在",
+        "Check the job_id; results are kept for a limited time",
+    ),
+    "not_found": Answer(
+        404, "Nothing is found at this path", "路径不存在", "See /docs for the paths that exist"
+    ),
+    "method_not_allowed": Answer(
+        405, "The method is not allowed", "不支持该请求方法", "Use a method of the Allow header"
+    ),
+    "body_too_large": Answer(
+        413, "The body is too large", "请求体过大", "Send at most 64 kB"
+    ),
+    "unsupported_media_type": Answer(
+        415, "The body must be JSON", "请求体必须为 JSON", "Send Content-Type: application/json"
+    ),
+    "host_not_allowed": Answer(
+        421,
+        "This host name is not served here",
+        "不接受该主机名",
+        "Use the address the service listens on, or add the name to ALLOWED_HOSTS",
+    ),
+    "invalid_video_ids": Answer(
+        422,
+        "The body must be an array of video ids",
+        "请求体必须是视频 ID 数组",
+        "Send a top-level JSON array of strings of 5 to 30 digits",
+    ),
+    "local_rate_limit": Answer(
+        429, "Too many requests", "请求过于频繁", "Wait as long as Retry-After says"
+    ),
+    "internal_error": Answer(
+        500,
+        "The service failed on this request",
+        "服务内部错误",
+        "Try again; the log has the details under this request_id",
+    ),
+    "platform_verification_required": Answer(
+        501,
+        "The platform protects this search by verification",
+        "平台要求验证, 不提供该搜索",
+        "Start a scan with search_enabled instead: it reads what guests are shown",
+    ),
+    "provider_unsupported": Answer(
+        501,
+        "This is not available from the chosen source",
+        "当前数据源不支持该操作",
+        "The ranking of a track works: POST music_collection_jobs with `input`",
+    ),
+    "upstream_empty": Answer(
+        502, "The platform gave an empty answer", "平台返回空内容", "Try again later"
+    ),
+    "upstream_page_without_data": Answer(
+        502, "The platform's page came without data", "平台页面不含数据", "Try again later"
+    ),
+    "upstream_verification": Answer(
+        502,
+        "The platform demands verification",
+        "平台要求验证",
+        "Verification is never bypassed; try again later or from another network",
+    ),
+    "upstream_login_required": Answer(
+        502, "The platform demands a login", "平台要求登录", "Guests cannot read this"
+    ),
+    "upstream_forbidden": Answer(
+        502, "The platform refused the request", "平台拒绝访问", "Try again later"
+    ),
+    "upstream_rate_limited": Answer(
+        502, "The platform asks to wait", "平台限制访问频率", "Wait as long as Retry-After says"
+    ),
+    "upstream_region_blocked": Answer(
+        502, "This region is not served", "平台不向该地区提供内容", "Use another network"
+    ),
+    "upstream_substitution": Answer(
+        502, "The platform answered with something else", "平台返回了其他内容", "Check the id"
+    ),
+    "upstream_structure_changed": Answer(
+        502,
+        "The platform's answer has an unknown form",
+        "平台数据结构已变化",
+        "Update Sametrack, or report the keys in upstream.reason",
+    ),
+    "upstream_unreachable": Answer(
+        502, "The platform cannot be reached", "无法连接平台", "Check the network and try again"
+    ),
+    "audio_unavailable": Answer(
+        502, "No sound could be read", "无法读取音频", "Try again later, or with verify_audio=false"
+    ),
+    "chart_unavailable": Answer(
+        502, "The chart cannot be read", "历史榜单暂不可用", "Try again later"
+    ),
+    "profile_not_chosen": Answer(
+        503,
+        "No platform profile is chosen",
+        "尚未选择平台配置",
+        "Set PROFILE=sandbox to try the stand-in platform, or run `sametrack init`",
+    ),
+    "warehouse_unavailable": Answer(
+        503, "The data store is not available", "数据仓库不可用", "See /readyz, then try again"
+    ),
+    "worker_unavailable": Answer(
+        503, "No worker is running", "没有可用的后台进程", "Start one: `sametrack worker`"
+    ),
+    "capacity_exhausted": Answer(
+        503, "No more work is taken on now", "当前无法接受更多任务", "Free disk space or try later"
+    ),
+    "upstream_budget_spent": Answer(
+        503,
+        "Today's request budget is used up",
+        "今日请求预算已用完",
+        "Wait until tomorrow or raise DAILY_REQUEST_BUDGET",
+    ),
+}  # fmt: skip
+
+SUCCESS: dict[int, tuple[str, str]] = {
+    OK: ("Request successful", "请求成功"),
+    ACCEPTED: ("Job accepted; poll data.poll_url", "任务已受理, 请轮询 data.poll_url"),
+}
+
+_FAULTS: dict[int, type[SametrackError]] = {
+    400: MalformedJsonError,
+    404: NotFoundError,
+    405: MethodNotAllowedError,
+    413: BodyTooLargeError,
+}
+_FAULT_DETAILS = {
+    400: "The body cannot be read",
+    404: "Nothing lives at this path",
+    405: "This path does not have this method",
+    413: "The body is too large",
+}
+
+
+def to_fault(status: int) -> SametrackError:
+    """The error behind a bare status of the framework; everything unforeseen is ours."""
+    if status not in _FAULTS:
+        return SametrackError("The request could not be handled")
+    return _FAULTS[status](_FAULT_DETAILS[status])
+
+
+def answer_of(error_type: object) -> Answer:
+    """How this `type` is answered. An unlisted type is answered like an internal error."""
+    return ANSWERS.get(str(error_type), ANSWERS["internal_error"])
+
+
+def with_hint(document: Mapping[str, object]) -> dict[str, object]:
+    """The error document with the default hint of its type where it has none."""
+    return {**document, "hint": document.get("hint") or answer_of(document.get("type")).hint}

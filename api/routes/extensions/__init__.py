@@ -1,0 +1,1 @@
+"""Routes of our own, beside the sixteen endpoints of the interface."""

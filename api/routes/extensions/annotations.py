@@ -1,0 +1,52 @@
+"""Our own: what people noted on a compared pair. Beside the evidence, never a confirmation."""
+
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Body, Depends, Request
+from starlette.responses import Response
+
+from api.params.scan import AnnotationBody
+from api.responses.envelope import read, success, understood
+from api.routes.dependencies import Annotations, no_query
+from api.routes.extensions.evidence import ComparisonId
+from api.schemas import ANNOTATE_ANSWERS, ANNOTATIONS_ANSWERS
+from api.server.middleware.json_body import JsonRoute
+from api.services.evidence.service import PATH
+
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
+writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query)])
+
+
+@writing.post(
+    f"{PATH}/{{comparison_id}}/annotations",
+    summary="Note same or not the same on a pair",
+    response_model=None,
+    responses=ANNOTATE_ANSWERS,
+)
+async def sametrack_annotate(
+    request: Request,
+    comparison_id: ComparisonId,
+    body: Annotated[AnnotationBody, Body()],
+    desk: Annotations,
+) -> Response:
+    """Keep what a person heard, beside the evidence; it changes no verdict. 人工标注."""
+    understood(request.scope, {"comparison_id": comparison_id, **body.model_dump()})
+    data = await run_sync(
+        lambda: desk.add(comparison_id, body.verdict, note=body.note, origin="api")
+    )
+    return success(request.scope, data)
+
+
+@router.get(
+    f"{PATH}/{{comparison_id}}/annotations",
+    summary="What people noted on a pair",
+    response_model=None,
+    responses=ANNOTATIONS_ANSWERS,
+)
+async def sametrack_annotations(
+    request: Request, comparison_id: ComparisonId, desk: Annotations
+) -> Response:
+    """Everything that people said of a pair, oldest first. 人工标注列表."""
+    understood(request.scope, {"comparison_id": comparison_id})
+    return read(request.scope, await run_sync(desk.of, comparison_id))

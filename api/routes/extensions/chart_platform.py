@@ -1,0 +1,87 @@
+"""Our own: songs of the chart beside the platform, and what people say of their links."""
+
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
+from starlette.responses import Response
+
+from api.params.chart import ChartLinkBody, ChartLinksQuery
+from api.responses.envelope import read, success, understood
+from api.routes.dependencies import Reads, no_query, no_repeats
+from api.schemas.extensions.chart_platform import (
+    CHART_LINK_ANSWERS,
+    CHART_LINKS_ANSWERS,
+    CHART_SONG_ANSWERS,
+)
+from api.server.middleware.json_body import JsonRoute
+from api.services.chart_songs import PATH, ChartBook
+
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
+listing = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
+writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query)])
+
+SongKey = Annotated[
+    str,
+    Path(description="`song_key` of a song, as answers of the chart's history have it. 歌曲标识"),
+]
+
+
+async def _book(sources: Reads) -> ChartBook:
+    return ChartBook(sources.engine, is_demo=sources.is_demo)
+
+
+Book = Annotated[ChartBook, Depends(_book)]
+
+
+@router.get(
+    f"{PATH}/songs/{{song_key}}",
+    summary="A song of the chart beside the platform",
+    response_model=None,
+    responses=CHART_SONG_ANSWERS,
+)
+async def sametrack_chart_song(request: Request, song_key: SongKey, book: Book) -> Response:
+    """Its places, its links to music ids with reasons, the curve of its works, lead or lag.
+
+    From the lake alone. 歌曲在榜单与平台上的对照: 名次、音乐 ID 映射及理由、作品曲线、领先或滞后.
+    """
+    understood(request.scope, {"song_key": song_key})
+    return read(request.scope, await run_sync(book.song, song_key))
+
+
+@listing.get(
+    f"{PATH}/links",
+    summary="What people said of songs and music ids",
+    response_model=None,
+    responses=CHART_LINKS_ANSWERS,
+)
+async def sametrack_chart_links(
+    request: Request, query: Annotated[ChartLinksQuery, Query()], book: Book
+) -> Response:
+    """Every statement, withdrawn ones too, oldest first. 人工映射记录."""
+    understood(request.scope, query.model_dump())
+    return read(request.scope, await run_sync(book.links, query.song_key))
+
+
+@writing.post(
+    f"{PATH}/links",
+    summary="Say that a song is a music id, or is not",
+    response_model=None,
+    responses=CHART_LINK_ANSWERS,
+)
+async def sametrack_chart_link(
+    request: Request, body: Annotated[ChartLinkBody, Body()], book: Book
+) -> Response:
+    """Keep what a person knows; it wins over every rule until it is withdrawn. 人工映射, 可撤回."""
+    understood(request.scope, body.model_dump())
+    data = await run_sync(
+        lambda: book.say(
+            body.song_key,
+            body.music_id,
+            body.said,
+            said_by=body.said_by,
+            note=body.note,
+            origin="api",
+        )
+    )
+    return success(request.scope, data)

@@ -1,0 +1,158 @@
+"""Our own: what a person looks at and takes along: pairs, points over time, files, room."""
+
+from dataclasses import asdict
+from functools import partial
+from typing import Annotated, ClassVar
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import Field, StrictBool
+from starlette.responses import Response
+
+from api.params.scan import QueryModel, Text
+from api.responses.envelope import Json, read, understood
+from api.responses.errors import OK
+from api.routes.dependencies import Desk, Evidence, Reads, no_query, no_repeats
+from api.routes.jobs import JobId
+from api.schemas import (
+    COMPARISONS_ANSWERS,
+    EXPORT_ANSWERS,
+    JOB_READS_ANSWERS,
+    SERIES_ANSWERS,
+    STORAGE_ANSWERS,
+)
+from api.services.exports.build import Form, build_file
+from api.services.exports.own_answers import check_source, fetch_answer
+from api.services.exports.tables import TableName
+from api.services.series import read_series
+from api.services.storage import measure_storage
+from pipelines.reads.series import SeriesKind
+from warehouse.home.folder import open_home
+from warehouse.queries.running_jobs import read_so_far
+
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
+exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
+
+MAX_SOURCE_LENGTH = 1000
+Kind = Annotated[SeriesKind, Path(description="what the id names. id 的种类")]
+EntityId = Annotated[
+    str,
+    Path(max_length=200, description="id of a work, a track or an account. 作品、音乐或账号 ID"),
+]
+
+
+class ExportQuery(QueryModel):
+    """Query of an export."""
+
+    whole_fields: ClassVar = {"bom": bool}
+
+    source: Annotated[Text, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)] = Field(
+        description="path and query of the read operation that shows the table. 表格所在的读取接口"
+    )
+    table: TableName = Field(description="which table of its answer. 表格名称")
+    form: Form = Field(description="kind of file. 文件格式")
+    bom: StrictBool = Field(False, description="CSV with a byte order mark. CSV 是否带 BOM")
+
+
+@router.get(
+    "/api/v1/sametrack/jobs/{job_id}/comparisons",
+    summary="Every compared pair of a job",
+    response_model=None,
+    responses=COMPARISONS_ANSWERS,
+)
+async def sametrack_job_comparisons(
+    request: Request, job_id: JobId, desk: Desk, evidence: Evidence
+) -> Response:
+    """The evidence of every pair that a scan compared, rejected ones too. 任务的全部音频比对."""
+    understood(request.scope, {"job_id": job_id})
+    await run_sync(desk.job, job_id)
+    pairs = await run_sync(evidence.pairs_of_job, job_id)
+    data = {
+        "job_id": job_id,
+        "comparisons": pairs,
+        "returned_count": len(pairs),
+        "is_demo_data": desk.world.is_demo,
+    }
+    return read(request.scope, data)
+
+
+@router.get(
+    "/api/v1/sametrack/jobs/{job_id}/reads",
+    summary="What a job has read until now",
+    response_model=None,
+    responses=JOB_READS_ANSWERS,
+)
+async def sametrack_job_reads(
+    request: Request, job_id: JobId, desk: Desk, sources: Reads
+) -> Response:
+    """Reads by surface and outcome while a scan goes on, refusals as they happen. 已读取情况."""
+    understood(request.scope, {"job_id": job_id})
+    await run_sync(desk.job, job_id)
+    found = await run_sync(read_so_far, sources.engine, job_id)
+    reads = [asdict(one) for one in found]
+    return read(
+        request.scope, {"job_id": job_id, "reads": reads, "is_demo_data": desk.world.is_demo}
+    )
+
+
+@router.get(
+    "/api/v1/sametrack/series/{kind}/{entity_id}",
+    summary="Engagement over time",
+    response_model=None,
+    responses=SERIES_ANSWERS,
+)
+async def sametrack_series(
+    request: Request, kind: Kind, entity_id: EntityId, sources: Reads
+) -> Response:
+    """Every observation of a work, an account, or the confirmed works of a track. 互动随时间变化.
+
+    Nothing is filled in between; a count that was shown rounded comes with its range.
+    """
+    understood(request.scope, {"kind": kind, "entity_id": entity_id})
+    found = partial(read_series, sources.engine, kind, entity_id, is_demo=sources.is_demo)
+    return read(request.scope, await run_sync(found))
+
+
+@router.get(
+    "/api/v1/sametrack/storage",
+    summary="Room and budget",
+    response_model=None,
+    responses=STORAGE_ANSWERS,
+)
+async def sametrack_storage(request: Request, sources: Reads) -> Response:
+    """How much room the stores take, and what was asked of each host today. 存储占用与今日预算."""
+
+    def measure() -> dict[str, object]:
+        settings = sources.settings
+        home = open_home(settings.data_home, sources.profile.name)
+        return measure_storage(
+            home.root,
+            spent_today=sources.control.spent_today(),
+            daily_budget=settings.daily_request_budget,
+            is_demo=sources.is_demo,
+        )
+
+    return read(request.scope, await run_sync(measure))
+
+
+@exporting.get(
+    "/api/v1/sametrack/export",
+    summary="A table as a file",
+    response_class=Response,
+    responses=EXPORT_ANSWERS,
+)
+async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
+    """The table that a read operation shows, as CSV, XLSX, Parquet or JSON. 导出表格.
+
+    Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. What the read
+    operation refuses is refused here in the same words.
+    """
+    understood(request.scope, query.model_dump())
+    check_source(query.source, query.table)
+    status, envelope = await fetch_answer(request.app, request.scope, query.source)
+    if status != OK:
+        return Json(envelope, status_code=status)
+    make = partial(build_file, envelope, source=query.source, table=query.table, form=query.form)
+    file = await run_sync(partial(make, bom=query.bom))
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return Response(file.body, media_type=file.media_type, headers=headers)

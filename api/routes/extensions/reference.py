@@ -1,0 +1,80 @@
+"""The API description and its page. All files are ours or vendored; nothing comes from a CDN."""
+
+from pathlib import Path
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, FastAPI, Request
+from starlette.responses import Response
+
+from api.openapi.description import in_chinese
+from api.openapi.reference import build_reference
+from api.responses.envelope import Json, Rendered, read, render
+from api.responses.errors import NotFoundError
+from api.routes.dependencies import no_query
+from api.schemas import REFERENCE_ANSWERS
+
+router = APIRouter(include_in_schema=False)
+extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
+
+CHINESE = "zh"
+_CONSOLE = Path(__file__).parents[2] / "console"
+_SWAGGER = _CONSOLE / "vendor" / "swagger-ui-dist"
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)  # the page does not render under require-trusted-types-for, so that word is left out
+_FILES = {
+    "swagger-ui-bundle.js": (_SWAGGER, "text/javascript"),
+    "swagger-ui.css": (_SWAGGER, "text/css"),
+    "reference.js": (_CONSOLE, "text/javascript"),
+    "reference.css": (_CONSOLE, "text/css"),
+}
+
+
+@extensions.get(
+    "/api/v1/sametrack/reference",
+    summary="Every operation, parameter and error",
+    response_model=None,
+    responses=REFERENCE_ANSWERS,
+)
+async def sametrack_reference(request: Request) -> Response:
+    """All operations with their parameters and limits, all errors with advice, bilingual.
+
+    全部接口的参数、取值范围与错误说明, 中英双语.
+    """
+    return read(request.scope, await run_sync(_reference, request.app))
+
+
+def _reference(app: FastAPI) -> Rendered:
+    """It changes with the program only, so it is made once."""
+    if not hasattr(app.state, "reference"):
+        app.state.reference = render(build_reference(app.openapi()))
+    made: Rendered = app.state.reference
+    return made
+
+
+@router.get("/openapi.json")
+async def openapi_json(request: Request, lang: str = "en") -> Response:
+    """The description, OpenAPI 3.1.0; `lang=zh`: in Chinese."""
+    document = await run_sync(request.app.openapi)  # the first call takes half a second
+    return Json(await run_sync(in_chinese, document) if lang == CHINESE else document)
+
+
+@router.get("/docs")
+async def reference_page() -> Response:
+    """The page that shows the description."""
+    headers = {"Content-Security-Policy": _PAGE_POLICY}
+    page = (_CONSOLE / "reference.html").read_bytes()
+    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
+
+
+@router.get("/docs/{name}")
+async def reference_file(name: str) -> Response:
+    """A file of the page, by its name in the table: no path is ever built from a request."""
+    if name not in _FILES:
+        raise NotFoundError("The reference page has no such file")
+    folder, media_type = _FILES[name]
+    headers = {"Cache-Control": "public, max-age=3600"}
+    return Response(
+        (folder / name).read_bytes(), media_type=f"{media_type}; charset=utf-8", headers=headers
+    )

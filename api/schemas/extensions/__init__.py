@@ -1,0 +1,1 @@
+"""Response models of our own operations."""

@@ -1,0 +1,1 @@
+"""What surrounds the routes: middleware, request context, health, metrics."""

@@ -1,0 +1,1 @@
+"""The layers around the routes: guard, authentication, rate limit, bodies, compression, cache."""

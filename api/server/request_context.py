@@ -1,0 +1,119 @@
+"""The outermost layer: gives each request its id, its log line, strict headers and a last answer.
+
+It stands around the finished application, so that even a crash of a layer is answered in the
+envelope and carries the request id.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.responses.envelope import Call, failure
+from api.server.middleware.guard import STRICT, STRICT_NAMES
+from warehouse.records.errors import SametrackError
+
+_log = structlog.get_logger("api")
+
+type Note = Callable[[dict[str, object]], None]
+"""Writes a log line of these fields."""
+type Observe = Callable[[Scope, int, float], None]
+"""Hears of each answered request: its scope, the status, the seconds it took."""
+
+
+class RequestContext:
+    """Opens a `Call` for each request and closes it with a log line.
+
+    Args:
+        app: The finished application.
+        time_zone: Zone of `time` in answers.
+        clock: Now, in UTC.
+        observe: Hears of each request that has been answered.
+        note: Writes the line of a request; by the common logger where it is left out, which
+            costs several times as much.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        time_zone: ZoneInfo,
+        clock: Callable[[], datetime],
+        observe: Observe | None = None,
+        note: Note | None = None,
+    ) -> None:
+        self._app = app
+        self._time_zone = time_zone
+        self._clock = clock
+        self._observe = observe or _overlook
+        self._note = note or _note
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path: str = scope["path"]
+        if not path.isascii():
+            path = path.encode("utf-8", "replace").decode()
+        call = Call(_new_id(), self._clock(), self._time_zone, path)
+        scope.setdefault("state", {})["call"] = call
+        await self._answer(scope, receive, send, call)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, call: Call) -> None:
+        started, status = time.perf_counter(), 0
+
+        async def stamped(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _stamp(message, call.request_id)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, stamped)
+        except Exception:
+            log = _log.bind(request_id=call.request_id, method=scope["method"], path=call.path)
+            log.exception("request failed")
+            if status == 0:
+                error = SametrackError("The service met an error that it did not foresee")
+                await failure(scope, error)(scope, receive, stamped)
+        spent_s = time.perf_counter() - started
+        self._observe(scope, status, spent_s)
+        self._note(
+            {
+                "request_id": call.request_id,
+                "method": scope["method"],
+                "path": call.path,
+                "status": status,
+                "ms": round(spent_s * 1000, 1),
+                "event": "request",
+            }
+        )
+
+
+def _note(line: dict[str, object]) -> None:
+    _log.info(**line)
+
+
+def _overlook(_scope: Scope, _status: int, _seconds: float) -> None:
+    """Nobody wants to hear of requests."""
+
+
+def _new_id() -> str:
+    """A random UUID; it names a request and opens nothing, so it need not be a secret."""
+    text = f"{random.getrandbits(128):032x}"
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
+
+
+def _stamp(message: Message, request_id: str) -> None:
+    """The id, and the strict headers that the answer does not bring itself."""
+    headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
+    own = {name for name, _ in headers}
+    if not own >= STRICT_NAMES:
+        headers += [header for header in STRICT if header[0] not in own]
+    headers.append((b"x-request-id", request_id.encode()))
+    message["headers"] = headers

@@ -1,0 +1,1 @@
+"""What routes call: jobs, batches, evidence, exports, reports, watchlists. No HTTP here."""

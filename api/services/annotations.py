@@ -1,0 +1,132 @@
+"""What people noted on compared pairs: "same" or "not the same", beside the evidence.
+
+An annotation changes no verdict and confirms nothing; it is exported to calibrate the limits.
+Blocking reads and appends. Not here: HTTP, the command line's words.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any
+from uuid import uuid4
+
+from api.params.notes import SAYINGS, Said
+from api.responses.errors import NotFoundError
+from pipelines.documents.videos import Document, to_time
+from warehouse.records.jobs import Origin
+
+TABLE = "marts.annotations"
+MEASURED = (
+    "score", "verdict", "segment", "chroma_distance", "mfcc_distance", "overlap_s",
+    "reference_start_s", "candidate_start_s", "peak_agreement", "speed", "semitones", "reason",
+)  # fmt: skip
+COLUMNS = ("pair_id", "label", *MEASURED, "algorithm", "note", "annotated_at")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+type Row = Mapping[str, Any]
+
+
+class AnnotationDesk:
+    """Takes and tells annotations.
+
+    Args:
+        read_comparison: The row of a comparison by its id, None if there is none.
+        read_annotations: Annotations of a comparison, oldest first; of all where None is given.
+        append: Appends rows to a table of the lake.
+        is_demo: Whether the world is an invented one.
+    """
+
+    def __init__(
+        self,
+        *,
+        read_comparison: Callable[[str], Row | None],
+        read_annotations: Callable[[str | None], Sequence[Row]],
+        append: Callable[[str, Sequence[Mapping[str, object]]], None],
+        is_demo: bool,
+    ) -> None:
+        self._read_comparison = read_comparison
+        self._read_annotations = read_annotations
+        self._append = append
+        self._is_demo = is_demo
+
+    def add(self, comparison_id: str, said: Said, *, note: str | None, origin: Origin) -> Document:
+        """Keep what a person says of a pair; returns everything said of it.
+
+        Raises:
+            NotFoundError: There is no such comparison.
+        """
+        self._check(comparison_id)
+        row = {
+            "annotation_id": str(uuid4()),
+            "comparison_id": comparison_id,
+            "said": said,
+            "note": (note or "").strip() or None,
+            "origin": origin,
+            "annotated_at": datetime.now(UTC),
+        }
+        self._append(TABLE, [row])
+        return self._document(comparison_id, [*self._others(row), row])
+
+    def of(self, comparison_id: str) -> Document:
+        """Everything said of a pair, oldest first.
+
+        Raises:
+            NotFoundError: There is no such comparison.
+        """
+        self._check(comparison_id)
+        return self._document(comparison_id, self._read_annotations(comparison_id))
+
+    def to_csv(self) -> str:
+        """All annotations with what was measured, one line each, for calibration."""
+        text = StringIO(newline="")
+        writer = csv.DictWriter(text, COLUMNS)
+        writer.writeheader()
+        writer.writerows(_line(row) for row in self._read_annotations(None))
+        return text.getvalue()
+
+    def _check(self, comparison_id: str) -> None:
+        if not _UUID.fullmatch(comparison_id) or self._read_comparison(comparison_id) is None:
+            raise NotFoundError("No comparison has this id")
+
+    def _others(self, row: Row) -> list[Row]:
+        """What was said before; the engine may or may not see the newest row already."""
+        said = self._read_annotations(row["comparison_id"])
+        return [other for other in said if other["annotation_id"] != row["annotation_id"]]
+
+    def _document(self, comparison_id: str, rows: Sequence[Row]) -> Document:
+        return {
+            "comparison_id": comparison_id,
+            "annotations": [_to_document(row) for row in rows],
+            "counts": {said: sum(row["said"] == said for row in rows) for said in SAYINGS},
+            "is_demo_data": self._is_demo,
+        }
+
+
+def _to_document(row: Row) -> Document:
+    return {
+        "annotation_id": row["annotation_id"],
+        "verdict": row["said"],
+        "note": row["note"],
+        "origin": row["origin"],
+        "annotated_at": to_time(row["annotated_at"]),
+    }
+
+
+def _line(row: Row) -> dict[str, object]:
+    measured = {name: row.get(name) for name in (*MEASURED, "algorithm")}
+    return {
+        "pair_id": row["comparison_id"],
+        "label": row["said"],
+        **measured,
+        "note": _harmless(row["note"]),
+        "annotated_at": to_time(row["annotated_at"]),
+    }
+
+
+def _harmless(text: str | None) -> str:
+    """A spreadsheet takes some beginnings for a formula."""
+    text = text or ""
+    return f"'{text}" if text.startswith(_FORMULA) else text

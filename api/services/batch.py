@@ -1,0 +1,75 @@
+"""Endpoint 6: several tracks at once, each judged by itself. Not here: HTTP, scanning."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from api.params.scan import InputText
+from api.responses.errors import with_hint
+from api.services.job_document import notes, poll_url
+from pipelines.captures.inputs import WHAT_TO_GIVE
+from pipelines.documents.videos import Document
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.rules.results import view_result
+from pipelines.scan.service.service import Scan, ScanDesk
+from warehouse.records.errors import (
+    CapacityExhaustedError,
+    InputError,
+    InvalidMusicInputError,
+    SametrackError,
+    WarehouseError,
+)
+
+_TEXT = TypeAdapter[str](InputText)
+_OF_ONE_ITEM = (InputError, CapacityExhaustedError, WarehouseError)
+"""What may be wrong with one item; anything else is wrong with the whole request."""
+
+
+def to_batch(desk: ScanDesk, inputs: Sequence[str], parameters: ScanParameters) -> Document:
+    """Ask for each input; the `data` of endpoint 6.
+
+    Raises:
+        ProviderUnsupportedError: The chosen source runs no scans, whatever the inputs are.
+    """
+    items = [_to_item(desk, text, parameters) for text in inputs]
+    ok_count = sum(item["ok"] for item in items)
+    return {
+        "items": items,
+        "ok_count": ok_count,
+        "error_count": len(items) - ok_count,
+        "notes": notes(parameters),
+        "is_demo_data": desk.world.is_demo,
+    }
+
+
+def _to_item(desk: ScanDesk, text: str, parameters: ScanParameters) -> dict[str, Any]:
+    try:
+        return _asked(text, desk.ask(_usable(text), parameters, origin="api"), parameters)
+    except _OF_ONE_ITEM as error:
+        return _refused(text, error)
+
+
+def _usable(text: str) -> str:
+    try:
+        return _TEXT.validate_python(text)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)[0]
+        raise InvalidMusicInputError(str(found["msg"]), hint=WHAT_TO_GIVE) from error
+
+
+def _asked(text: str, scan: Scan, parameters: ScanParameters) -> dict[str, Any]:
+    return {
+        "input": text,
+        "ok": True,
+        "status": scan.job.status,
+        "job_id": scan.job.job_id,
+        "poll_url": poll_url(scan.job.job_id),
+        "result": None if scan.result is None else view_result(scan.result, parameters),
+        "error": None,
+    }
+
+
+def _refused(text: str, error: SametrackError) -> dict[str, Any]:
+    nothing = dict.fromkeys(("status", "job_id", "poll_url", "result"))
+    return {"input": text, "ok": False, **nothing, "error": with_hint(error.to_document())}

@@ -1,0 +1,42 @@
+"""One part of a small file, as players ask for it when somebody jumps in a sound (RFC 9110, 14).
+
+A `Range` that is not one satisfiable stretch of bytes is passed over and the whole is sent, as the
+standard allows: so no answer has a body of its own making. Not here: reading files.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from api.responses.errors import PARTIAL_CONTENT
+
+_ONE_STRETCH = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
+
+
+def whole_or_part(
+    content: bytes, asked: Mapping[str, str], *, media_type: str, headers: Mapping[str, str]
+) -> Response:
+    """All of it, or the stretch that the request headers `asked` want."""
+    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    more = {**headers, "Accept-Ranges": "bytes", "ETag": tag}
+    stretch = _stretch(asked.get("range", ""), len(content))
+    if stretch is None or asked.get("if-range", tag) != tag:
+        return Response(content, media_type=media_type, headers=more)
+    first, last = stretch
+    more["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
+    part = content[first : last + 1]
+    return Response(part, PARTIAL_CONTENT, media_type=media_type, headers=more)
+
+
+def _stretch(wanted: str, size: int) -> tuple[int, int] | None:
+    """First and last byte of `first-last`, `first-` or `-count`; None if it cannot be met."""
+    found = _ONE_STRETCH.fullmatch(wanted.strip())
+    if found is None or found[1] == found[2] == "":
+        return None
+    if found[1] == "":
+        first, last = max(0, size - int(found[2])), size - 1
+    else:
+        first, last = int(found[1]), min(size - 1, int(found[2] or size))
+    return (first, last) if first <= last else None

@@ -1,0 +1,153 @@
+"""Songs of the chart beside the platform: what is known of one, and what people say of its links.
+
+Blocking reads and appends. What a person says is kept beside the rules, wins over them, and can
+be taken back. Not here: HTTP, the command line's words, the rules
+(`pipelines.charts.rules.song_links`).
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from api.responses.errors import NotFoundError
+from pipelines.charts.link_songs import judge_songs, read_chart
+from pipelines.charts.rules.platform_comparison import (
+    Chart,
+    Charted,
+    set_beside,
+    to_curve,
+    to_lead_document,
+    to_standing,
+    to_works,
+)
+from pipelines.documents.videos import Document, to_time
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.charts.platform import (
+    read_chart_platform,
+    read_statements,
+    read_works_of_sounds,
+)
+from warehouse.records.jobs import Origin
+from warehouse.records.song_links import Said
+
+PATH = "/api/v1/sametrack/chart"
+TABLE = "marts.chart_links"
+
+type Row = Mapping[str, Any]
+
+
+class ChartBook:
+    """Songs and their links over an open lake. `is_demo`: what is in it is invented."""
+
+    def __init__(self, engine: Engine, *, is_demo: bool) -> None:
+        self._engine = engine
+        self._is_demo = is_demo
+
+    def song(self, song_key: str) -> Document:
+        """One song: its places, its links with reasons, the curve of its works, lead or lag.
+
+        Raises:
+            NotFoundError: No kept issue has it among its first twenty.
+        """
+        self._engine.refresh()
+        chart = read_chart(self._engine, song_key)
+        return self._document(chart, _of(chart, song_key))
+
+    def say(
+        self,
+        song_key: str,
+        music_id: str,
+        said: Said,
+        *,
+        said_by: str | None,
+        note: str | None,
+        origin: Origin,
+    ) -> Document:
+        """Keep what a person says of a song and a music id; the song as it stands then.
+
+        Raises:
+            NotFoundError: No kept issue has the song.
+        """
+        self._engine.refresh()
+        _of(read_chart(self._engine, song_key), song_key)
+        row = {
+            "link_id": str(uuid4()),
+            "song_key": song_key,
+            "music_id": music_id,
+            "said": said,
+            "said_by": (said_by or "").strip() or None,
+            "note": (note or "").strip() or None,
+            "origin": origin,
+            "said_at": datetime.now(UTC),
+        }
+        self._engine.lake.append(TABLE, [row])
+        judge_songs(self._engine, song_key=song_key)
+        return self.song(song_key)
+
+    def links(self, song_key: str | None = None) -> Document:
+        """Everything that people said, oldest first; of one song where one is named."""
+        self._engine.refresh()
+        found = read_statements(self._engine, song_key)
+        return {
+            "links": [_said_document(row) for row in found],
+            "returned_count": len(found),
+            "is_demo_data": self._is_demo,
+        }
+
+    def _document(self, chart: Chart, charted: Charted) -> Document:
+        song = charted.song
+        links = read_chart_platform(self._engine, song.song_key)
+        same = sorted(row["music_id"] for row in links if row["relation"] == "same")
+        observed = read_works_of_sounds(self._engine, same) if same else []
+        beside = set_beside(charted, chart.days, to_works(observed))
+        standing = to_standing(charted)
+        return {
+            "song_key": song.song_key,
+            "title": song.title,
+            "artist": song.artist,
+            "chart": {
+                **standing,
+                "first_chart_date": standing["first_chart_date"].isoformat(),
+                "last_chart_date": standing["last_chart_date"].isoformat(),
+                "entry_after_date": _day(beside.entry_after),
+                "kept_issue_count": len(chart.days),
+                "kept_from": _day(chart.days[0]),
+                "kept_to": _day(chart.days[-1]),
+                "positions": [
+                    {"chart_date": place.day.isoformat(), "volid": place.volid, "rank": place.rank}
+                    for place in charted.places
+                ],
+            },
+            "links": [_link_document(row) for row in links],
+            "said": self.links(song.song_key)["links"],
+            "platform": {"music_ids": same, "points": to_curve(observed)},
+            "lead": to_lead_document(beside),
+            "is_demo_data": self._is_demo,
+        }
+
+
+def _of(chart: Chart, song_key: str) -> Charted:
+    found = chart.songs.get(song_key)
+    if found is None:
+        raise NotFoundError(
+            "No issue in the lake has this song among its first twenty",
+            hint="answers of the chart's history name the `song_key` of each song",
+        )
+    return found
+
+
+def _link_document(row: Row) -> Document:
+    names = (
+        "music_id", "via_music_id", "relation", "confidence", "reason", "music_title",
+        "music_author",
+    )  # fmt: skip
+    return {**{name: row[name] for name in names}, "judged_at": to_time(row["committed_at"])}
+
+
+def _said_document(row: Row) -> Document:
+    return {**row, "said_at": to_time(row["said_at"])}
+
+
+def _day(day: Any) -> str | None:
+    return None if day is None else str(day.isoformat())

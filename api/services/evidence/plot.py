@@ -1,0 +1,263 @@
+"""The picture of a compared pair: numbers against their limits, both sounds on one time axis, and
+where they are alike with the compared stretch marked.
+
+An explanation in, a scene out. Not here: file formats, measuring.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.services.evidence.scene import Bitmap, Line, Rect, Scene, Shape, Text, Tone
+from pipelines.audio.explanation import Explanation, Measure, Similarity, Strip, Window
+
+WIDTH = 860
+_LEFT, _RIGHT = 24, 24
+_STRIP_TOP, _STRIP_HEIGHT, _STRIP_GAP = 196, 74, 30
+_MAP_TOP, _MAP_SIZE = 430, 340
+_LEGEND_HEIGHT = 200
+_LONGEST_NAME = 84
+_HIDDEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # turn the reading direction
+_STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
+_MOST_TICKS = 10
+_WORDS = {
+    "chroma_distance": "Chroma distance",
+    "mfcc_distance": "MFCC distance",
+    "overlap_s": "Compared",
+    "peak_agreement": "Peak agreement",
+    "score": "Score",
+}
+_VERDICT_TONE: dict[str, Tone] = {
+    "confirmed": "met", "variant": "mark", "rejected": "missed", "not_comparable": "unknown",
+}  # fmt: skip
+_STOPS = np.array(
+    [(16, 11, 42), (74, 18, 94), (149, 41, 87), (214, 76, 52), (246, 149, 40), (250, 230, 140)]
+)
+"""Dark to bright with evenly growing lightness, so that it reads without colours too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Seconds to places from left to right."""
+
+    first_s: float
+    last_s: float
+    left: float
+    width: float
+
+    def at(self, moment_s: float) -> float:
+        return self.left + self.width * (moment_s - self.first_s) / (self.last_s - self.first_s)
+
+    def ticks(self) -> list[float]:
+        span = self.last_s - self.first_s
+        step = next((one for one in _STEPS_S if span / one <= _MOST_TICKS), _STEPS_S[-1] * 6)
+        first = int(np.ceil(self.first_s / step))
+        return [float(step * k) for k in range(first, int(self.last_s / step) + 1)]
+
+
+def draw_pair(explanation: Explanation, *, reference_name: str, candidate_name: str) -> Scene:
+    """Lay the picture out. Names may be any text; they are cut and never interpreted."""
+    evidence = explanation.evidence
+    reference_name, candidate_name = _name(reference_name), _name(candidate_name)
+    verdict = evidence.verdict.replace("_", " ")
+    height = _MAP_TOP + max(_LEGEND_HEIGHT, round(_map_size(explanation.similarity)[1])) + 48
+    shapes = (
+        Rect(x=0, y=0, width=WIDTH, height=height, tone="page"),
+        Text(
+            x=_LEFT, y=34, text=verdict, size=20, is_bold=True, tone=_VERDICT_TONE[evidence.verdict]
+        ),
+        Text(x=_LEFT + 150, y=34, text=_reason(explanation), tone="soft", size=13),
+        Text(x=_LEFT, y=58, text=f"reference  {reference_name}", size=12),
+        Text(x=_LEFT, y=76, text=f"candidate  {candidate_name}", size=12),
+        *_measures(explanation.measures),
+        *_strips(explanation),
+        *_map(explanation.similarity, explanation.window),
+    )
+    return Scene(
+        width=WIDTH,
+        height=height,
+        title=f"{verdict}: {candidate_name} against {reference_name}",
+        description="; ".join(_said(measure) for measure in explanation.measures),
+        shapes=shapes,
+    )
+
+
+def _reason(explanation: Explanation) -> str:
+    evidence = explanation.evidence
+    parts = [evidence.reason.replace("_", " ")]
+    if evidence.observation:
+        parts.insert(0, evidence.observation.replace("_", " "))
+    if evidence.segment:
+        parts.append(f"judged on the {evidence.segment} stretch")
+    if evidence.speed not in {None, 1.0}:
+        parts.append(f"plays {evidence.speed:g} times as fast, undone here")
+    if evidence.semitones:
+        parts.append(f"{evidence.semitones:+.2f} semitones")
+    return ", ".join(parts)
+
+
+def _name(text: str) -> str:
+    """On one line, without characters that hide others, and not longer than there is room."""
+    shown = "".join(char if char.isprintable() else "\ufffd" for char in _HIDDEN.sub("", text))
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+
+
+def _said(measure: Measure) -> str:
+    shown = "not measured" if measure.value is None else f"{measure.value:.3f}"
+    if measure.limit is None:
+        return f"{_WORDS[measure.name]} {shown}"
+    sign = "at most" if measure.lower_is_better else "at least"
+    return f"{_WORDS[measure.name]} {shown} ({sign} {measure.limit:g})"
+
+
+def _measures(measures: tuple[Measure, ...]) -> list[Shape]:
+    width = (WIDTH - _LEFT - _RIGHT) / len(measures)
+    shapes: list[Shape] = []
+    for place, measure in enumerate(measures):
+        shapes += _gauge(measure, _LEFT + place * width, width - 18)
+    return shapes
+
+
+def _gauge(measure: Measure, x: float, width: float) -> list[Shape]:
+    """A bar from 0 with a tick at the limit, and the same in words."""
+    value = max(0.0, measure.value or 0.0)
+    scale = max(1.0 if measure.limit is None else 1.6 * measure.limit, 1.02 * value)
+    tones: dict[bool | None, Tone] = {True: "met", False: "missed", None: "unknown"}
+    tone = tones[measure.is_met]
+    shown = "?" if measure.value is None else f"{measure.value:.3f}"
+    sign = "at most" if measure.lower_is_better else "at least"
+    limit = "no limit" if measure.limit is None else f"{sign} {measure.limit:g}"
+    shapes: list[Shape] = [
+        Text(x=x, y=108, text=_WORDS[measure.name], tone="soft"),
+        Text(x=x, y=130, text=shown, tone=tone, size=17, is_bold=True),
+        Text(x=x + width, y=130, text=limit, tone="soft", size=11, anchor="end"),
+        Rect(x=x, y=138, width=width, height=8, tone="panel"),
+        Rect(x=x, y=138, width=width * value / scale, height=8, tone=tone),
+    ]
+    if measure.limit is not None:
+        tick = x + width * measure.limit / scale
+        shapes.append(Line(x1=tick, y1=134, x2=tick, y2=150, tone="ink", width=2))
+    return shapes
+
+
+def _strips(explanation: Explanation) -> list[Shape]:
+    first, second = explanation.reference, explanation.candidate
+    axis = _Axis(
+        min(first.start_s, second.start_s),
+        max(first.start_s + first.duration_s, second.start_s + second.duration_s),
+        _LEFT,
+        WIDTH - _LEFT - _RIGHT,
+    )
+    lower = _STRIP_TOP + _STRIP_HEIGHT + _STRIP_GAP
+    bottom = lower + _STRIP_HEIGHT
+    shapes: list[Shape] = [
+        *_strip(first, axis, _STRIP_TOP, "Chroma of the reference"),
+        *_strip(second, axis, lower, "Chroma of the candidate, moved to where it fits best"),
+    ]
+    if explanation.window is not None:
+        left = axis.at(explanation.window.reference_start_s)
+        width = axis.at(explanation.window.reference_start_s + explanation.window.duration_s) - left
+        shapes += [
+            Rect(
+                x=left, y=top - 2, width=width, height=_STRIP_HEIGHT + 4, tone="mark",
+                is_outline=True,
+            )
+            for top in (_STRIP_TOP, lower)
+        ]  # fmt: skip
+    for moment in axis.ticks():
+        x = axis.at(moment)
+        shapes.append(Line(x1=x, y1=bottom + 4, x2=x, y2=bottom + 9, tone="soft"))
+        shapes.append(
+            Text(x=x, y=bottom + 22, text=f"{moment:g} s", tone="soft", size=11, anchor="middle")
+        )
+    return shapes
+
+
+def _strip(strip: Strip, axis: _Axis, top: float, label: str) -> list[Shape]:
+    left = axis.at(strip.start_s)
+    return [
+        Text(x=_LEFT, y=top - 8, text=label, tone="soft"),
+        Rect(x=axis.left, y=top, width=axis.width, height=_STRIP_HEIGHT, tone="panel"),
+        Bitmap(
+            x=left,
+            y=top,
+            width=axis.at(strip.start_s + strip.duration_s) - left,
+            height=_STRIP_HEIGHT,
+            pixels=_coloured(strip.levels[::-1]),
+        ),
+    ]
+
+
+def _map(similarity: Similarity, window: Window | None) -> list[Shape]:
+    """Reference time to the right, candidate time upwards: the same recording is a diagonal."""
+    width, height = _map_size(similarity)
+    left, bottom = _LEFT + 36, _MAP_TOP + height
+    across = _Axis(0.0, similarity.reference_s, left, width)
+    upwards = _Axis(0.0, similarity.candidate_s, bottom, -height)
+    shapes: list[Shape] = [
+        Bitmap(
+            x=left, y=bottom - height, width=width, height=height,
+            pixels=_coloured(similarity.values[::-1] / 2),
+        ),
+        *(
+            Text(x=across.at(t), y=bottom + 16, text=f"{t:g}", tone="soft", size=11,
+                 anchor="middle")
+            for t in across.ticks()
+        ),
+        *(
+            Text(x=left - 6, y=upwards.at(t) + 4, text=f"{t:g}", tone="soft", size=11,
+                 anchor="end")
+            for t in upwards.ticks()
+        ),
+        Text(x=left, y=bottom + 34, text="reference, seconds", tone="soft", size=11),
+    ]  # fmt: skip
+    if window is not None:
+        shapes += _marked(window, across, upwards)
+    return [*shapes, *_legend(left + _MAP_SIZE + 36)]
+
+
+def _map_size(similarity: Similarity) -> tuple[float, float]:
+    """Width and height: a second is as long in both directions."""
+    scale = _MAP_SIZE / max(similarity.reference_s, similarity.candidate_s)
+    return scale * similarity.reference_s, scale * similarity.candidate_s
+
+
+def _marked(window: Window, across: _Axis, upwards: _Axis) -> list[Shape]:
+    x1 = across.at(window.reference_start_s)
+    x2 = across.at(window.reference_start_s + window.duration_s)
+    y1 = upwards.at(window.candidate_start_s)
+    y2 = upwards.at(window.candidate_start_s + window.duration_s)
+    return [Rect(x=x1, y=y2, width=x2 - x1, height=y1 - y2, tone="mark", is_outline=True)]
+
+
+def _legend(x: float) -> list[Shape]:
+    lines = (
+        "How alike each second of the candidate (upwards, seconds,",
+        "its speed undone) is to each second of the reference.",
+        "",
+        "A bright diagonal: the same music runs in both sounds.",
+        "Parallel diagonals: it repeats. Lone spots: chance.",
+        "",
+        "The orange frame is the stretch that was judged.",
+    )
+    ramp = np.repeat(np.linspace(0, 1, 128, dtype=np.float32)[None], 4, axis=0)
+    return [
+        *(
+            Text(x=x, y=_MAP_TOP + 16 + 19 * place, text=line, tone="soft")
+            for place, line in enumerate(lines)
+        ),
+        Bitmap(x=x, y=_MAP_TOP + 168, width=220, height=12, pixels=_coloured(ramp)),
+        Text(x=x, y=_MAP_TOP + 196, text="0 unrelated", tone="soft", size=11),
+        Text(x=x + 220, y=_MAP_TOP + 196, text="2 identical", tone="soft", size=11, anchor="end"),
+    ]
+
+
+def _coloured(values: NDArray[np.floating]) -> NDArray[np.uint8]:
+    """Values 0..1 (rows, columns) to colours (rows, columns, 3)."""
+    places = np.nan_to_num(values).clip(0, 1) * (len(_STOPS) - 1)
+    steps = np.arange(len(_STOPS))
+    channels = [np.interp(places, steps, _STOPS[:, channel]) for channel in range(3)]
+    pixels: NDArray[np.uint8] = np.stack(channels, axis=-1).round().astype(np.uint8)
+    return pixels

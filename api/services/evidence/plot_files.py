@@ -1,0 +1,20 @@
+"""The picture of an explanation as a file, in the form that its name asks for."""
+
+from typing import Literal
+
+from api.services.evidence.plot import draw_pair
+from api.services.evidence.png import to_png
+from api.services.evidence.svg import to_svg
+from pipelines.audio.explanation import Explanation
+
+
+def to_file(
+    explanation: Explanation,
+    form: Literal["svg", "png"],
+    *,
+    reference_name: str,
+    candidate_name: str,
+) -> bytes:
+    """Draw and write; names may be any text."""
+    scene = draw_pair(explanation, reference_name=reference_name, candidate_name=candidate_name)
+    return to_svg(scene).encode() if form == "svg" else to_png(scene)

@@ -1,0 +1,82 @@
+"""What a report shows of a job's compared pairs: pictures of the pairs that links rest on, and the
+candidates that were rejected, with as many pictures as fit.
+
+Reads through the desk, so nothing is decoded. Not here: markup, HTTP.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from api.responses.errors import NotFoundError
+from pipelines.documents.videos import Document
+
+if TYPE_CHECKING:
+    from api.services.evidence.service import EvidenceDesk
+
+MOST_PICTURES = 24
+MOST_BYTES = 2_500_000
+MOST_REJECTED = 20
+_UNQUOTED = " =:/?;,+()!*@$&"  # what an attribute and a data address both take as it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatheredPairs:
+    """`pictures` are data addresses of SVG by comparison id; `rejected` are evidence documents of
+    the best pair of each rejected candidate, the most credible first, of `rejected_count`.
+    """
+
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    rejected: Sequence[Document] = ()
+    rejected_count: int = 0
+
+
+def gather_pairs(desk: "EvidenceDesk", job: Mapping[str, Any]) -> GatheredPairs:
+    """For a completed job document with its result."""
+    rejected = _rejected(desk.pairs_of_job(job["job_id"]))
+    shown = rejected[:MOST_REJECTED]
+    wanted = dict.fromkeys(
+        evidence["comparison_id"] for evidence in (*_linked(job["result"]), *shown)
+    )
+    return GatheredPairs(
+        pictures=dict(_drawn(desk, wanted)), rejected=shown, rejected_count=len(rejected)
+    )
+
+
+def _linked(result: Mapping[str, Any]) -> Iterator[Document]:
+    """Evidence of confirmed works and of variants."""
+    for video in (*result["aweme_list"], *result["variants"]["aweme_list"]):
+        if video.get("evidence"):
+            yield video["evidence"]
+
+
+def _rejected(pairs: Sequence[Document]) -> list[Document]:
+    """One pair for each candidate that no pair accepted."""
+    best: dict[str, Document] = {}
+    accepted = {
+        pair["candidate_aweme_id"] for pair in pairs if pair["verdict"] in {"confirmed", "variant"}
+    }
+    for pair in sorted(pairs, key=_credibility, reverse=True):
+        if pair["verdict"] == "rejected" and pair["candidate_aweme_id"] not in accepted:
+            best.setdefault(pair["candidate_aweme_id"], pair)
+    return list(best.values())
+
+
+def _credibility(pair: Document) -> tuple[bool, float]:
+    return (pair["observation"] is not None, pair["score"] or 0.0)
+
+
+def _drawn(desk: "EvidenceDesk", wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
+    """As many as fit; a pair whose sounds are gone has none."""
+    room = MOST_BYTES
+    for comparison_id in list(wanted)[:MOST_PICTURES]:
+        try:
+            picture = desk.picture(comparison_id, "svg")
+        except NotFoundError:
+            continue
+        address = f"data:image/svg+xml,{quote(picture, safe=_UNQUOTED)}"
+        room -= len(address)
+        if room < 0:
+            return
+        yield comparison_id, address

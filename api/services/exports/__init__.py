@@ -1,0 +1,1 @@
+"""Exports: which tables an answer holds, and the file of one."""

@@ -1,0 +1,78 @@
+"""A file out of an answer: the table, how it came about, a name. Pure; runs in a thread."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+from api.responses.errors import NotFoundError
+from api.services.exports.tables import TableName, build_table
+from warehouse.exports.export_table import Table
+from warehouse.exports.table_files import MEDIA_TYPES, Method, to_csv, to_json, to_parquet, to_xlsx
+
+Form = Literal["csv", "xlsx", "parquet", "json"]
+_FACTS = (
+    "music_id", "keyword", "algorithm", "data_provider", "created_at", "confirmed_count",
+    "returned_count", "requested_count", "count_satisfied", "candidate_pool_size",
+    "unique_account_count", "coverage_complete",
+)  # fmt: skip
+NEVER_ALL = "What a guest could be shown, never a full list of the platform."
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to be saved."""
+
+    body: bytes
+    media_type: str
+    name: str
+
+
+def build_file(
+    envelope: Mapping[str, Any], *, source: str, table: TableName, form: Form, bom: bool
+) -> File:
+    """The file of a table of an answer.
+
+    Raises:
+        NotFoundError: The answer has no such table.
+    """
+    found = build_table(table, envelope["data"])
+    method = _method(envelope, found, source)
+    body = {
+        "csv": lambda: to_csv(found, with_mark=bom),
+        "json": lambda: to_json(found, method),
+        "xlsx": lambda: to_xlsx(found, method),
+        "parquet": lambda: to_parquet(found, method),
+    }[form]()
+    stamp = str(envelope["time"]).replace("-", "").replace(":", "").replace(" ", "-")
+    demo = "demo-" if dict(method.facts)["is_demo_data"] == "true" else ""
+    return File(body, MEDIA_TYPES[form], f"sametrack-{demo}{table}-{stamp}.{form}")
+
+
+def _method(envelope: Mapping[str, Any], table: Table, source: str) -> Method:
+    data = envelope["data"]
+    root = data.get("result") or data
+    is_demo = any(row[-1] for row in table.rows) or bool(data.get("is_demo_data"))
+    facts = {
+        "exported_at": f"{envelope['time']} {envelope['time_zone']}",
+        "source": source,
+        "is_demo_data": is_demo,
+        "rows": len(table.rows),
+        **{name: root[name] for name in _FACTS if name in root},
+        "parameters": data.get("parameters", envelope.get("params", {})),
+        "coverage_note": NEVER_ALL,
+    }
+    told = tuple((name, _told(value)) for name, value in facts.items())
+    return Method(told, _coverage(data, table))
+
+
+def _coverage(data: Mapping[str, Any], table: Table) -> Table | None:
+    try:
+        return None if table.name == "coverage" else build_table("coverage", data)
+    except NotFoundError:
+        return None
+
+
+def _told(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

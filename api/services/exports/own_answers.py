@@ -1,0 +1,89 @@
+"""Asking this service's own read operations for the answer that a table is taken from.
+
+What is exported is by construction what was shown: the same operation answers both. Only reads
+that hold a table may be asked; nothing leaves the process. Not here: tables, files.
+"""
+
+import re
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import orjson
+from starlette.types import ASGIApp, Message, Scope
+
+from api.responses.envelope import Call, call_of
+from api.services.exports.tables import TableName
+from api.services.job_document import JOBS_PATH
+from warehouse.records.errors import InvalidParameterError
+
+_ID = r"[^/]{1,200}"
+SOURCES: tuple[tuple[re.Pattern[str], frozenset[TableName]], ...] = (
+    (
+        re.compile(f"{JOBS_PATH}/{_ID}"),
+        frozenset({"videos", "accounts", "variants", "search_related", "coverage"}),
+    ),
+    (re.compile(f"/api/v1/sametrack/jobs/{_ID}/comparisons"), frozenset({"comparisons"})),
+    (re.compile(f"/api/v1/sametrack/series/(video|track|account)/{_ID}"), frozenset({"series"})),
+    (re.compile("/api/v1/vidplat/app/v3/fetch_user_post_videos"), frozenset({"videos"})),
+    (re.compile("/api/v1/vidplat/app/v3/fetch_music_video_list"), frozenset({"videos"})),
+    (re.compile("/api/v1/vidplat/app/v3/fetch_hashtag_video_list"), frozenset({"videos"})),
+    (re.compile("/api/v1/vidplat/app/v3/fetch_user_metrics"), frozenset({"metrics"})),
+    (re.compile("/api/v1/music/chartsrc/top500/history"), frozenset({"chart"})),
+)
+"""Which operations may be asked, and which tables their answers hold."""
+
+
+def check_source(source: str, table: TableName) -> None:
+    """Refuse what is no read of this service with that table.
+
+    Raises:
+        InvalidParameterError: It is not.
+    """
+    path = urlsplit(source).path
+    for pattern, tables in SOURCES:
+        if pattern.fullmatch(path):
+            if table in tables:
+                return
+            raise InvalidParameterError(
+                f"`source` has no table {table!r}", hint=f"It has {', '.join(sorted(tables))}"
+            )
+    raise InvalidParameterError(
+        "`source` is no path of this service that holds a table",
+        hint="Give the path and query of a job, its comparisons, a list, metrics, series or chart",
+    )
+
+
+async def fetch_answer(app: ASGIApp, scope: Scope, source: str) -> tuple[int, dict[str, Any]]:
+    """Status and envelope that this service answers `source` with."""
+    status, parts = 0, bytearray()
+
+    async def take(message: Message) -> None:
+        nonlocal status
+        status = message.get("status", status)
+        parts.extend(message.get("body", b""))
+
+    await app(_inner(scope, source), _nothing, take)
+    envelope: dict[str, Any] = orjson.loads(bytes(parts))
+    return status, envelope
+
+
+def _inner(scope: Scope, source: str) -> Scope:
+    """A read of its own, for the same caller: who may export may read."""
+    split = urlsplit(source)
+    outer = call_of(scope)
+    call = Call(outer.request_id, outer.moment, outer.time_zone, split.path)
+    kept = ("type", "asgi", "http_version", "scheme", "client", "server")
+    return {
+        **{name: scope[name] for name in kept if name in scope},
+        "method": "GET",
+        "path": unquote(split.path),
+        "raw_path": split.path.encode(),
+        "query_string": split.query.encode(),
+        "root_path": "",
+        "headers": [pair for pair in scope["headers"] if pair[0] == b"host"],
+        "state": {"call": call},
+    }
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}

@@ -1,0 +1,177 @@
+"""Which tables an answer holds: columns with their kinds, rows of plain values.
+
+Pure: a document in, a table out. Ids stay text. Not here: file formats
+(`warehouse/exports`), asking for the document (`asking.py`).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from api.responses.errors import NotFoundError
+from warehouse.exports.export_table import Column, Table
+
+type Document = Mapping[str, Any]
+
+TableName = Literal[
+    "videos", "accounts", "variants", "search_related", "coverage", "comparisons", "chart",
+    "metrics", "series",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column, and the path that leads to its value in a row's document."""
+
+    column: Column
+    path: str
+
+
+def build_table(name: TableName, data: Document) -> Table:
+    """The table of that name in the `data` of an answer.
+
+    Raises:
+        NotFoundError: The answer has no such table.
+    """
+    root = data.get("result") or data
+    places, find = _TABLES[name]
+    try:
+        documents = list(find(root))
+    except (KeyError, TypeError) as exc:
+        raise NotFoundError(
+            f"This answer has no table {name!r}",
+            hint="A job that has not completed has no result yet; else see the list of tables",
+        ) from exc
+    places = (*places, Place(Column("is_demo_data", "flag"), "is_demo_data"))
+    marked = [{**document, "is_demo_data": _is_demo(data, root)} for document in documents]
+    rows = tuple(tuple(_value(row, place) for place in places) for row in marked)
+    return Table(name, tuple(place.column for place in places), rows)
+
+
+def _is_demo(data: Document, root: Document) -> bool:
+    """Every export says so, even where only the table is taken along."""
+    return bool(data.get("is_demo_data", root.get("is_demo_data")))
+
+
+def _value(row: Document, place: Place) -> Any:
+    found: Any = row
+    for step in place.path.split("."):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    if found is None:
+        return None
+    kind = place.column.kind
+    if kind == "time":
+        return _moment(found)
+    if kind == "text":
+        return found if isinstance(found, str) else str(found)
+    return float(found) if kind == "real" else found
+
+
+def _moment(value: float | str) -> datetime:
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC)
+    return datetime.fromisoformat(value).astimezone(UTC)
+
+
+def _places(text: str) -> tuple[Place, ...]:
+    """`name:kind` or `name:kind:path`, separated by blanks."""
+    parts = (entry.split(":") for entry in text.split())
+    return tuple(
+        Place(Column(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # the texts below
+        for name, kind, *path in parts
+    )
+
+
+_VIDEO = (
+    "aweme_id:text desc:text nickname:text:author.nickname unique_id:text:author.unique_id "
+    "sec_uid:text:author.sec_uid create_time:time digg_count:whole:statistics.digg_count "
+    "comment_count:whole:statistics.comment_count collect_count:whole:statistics.collect_count "
+    "share_count:whole:statistics.share_count hot_score:whole statistics_complete:flag "
+    "music_id:text:music.id_str music_title:text:music.title share_url:text media_type:text "
+    "observed_at:time first_observed_at:time"
+)
+_EVIDENCE = (
+    "verdict:text:evidence.verdict score:real:evidence.score "
+    "chroma_distance:real:evidence.chroma_distance mfcc_distance:real:evidence.mfcc_distance "
+    "overlap_s:real:evidence.overlap_s speed:real:evidence.speed "
+    "semitones:real:evidence.semitones comparison_id:text:evidence.comparison_id"
+)
+_SOURCE = "source_music_id:text source_music_title:text source_music_url:text"
+
+
+def _songs(root: Document) -> Iterable[Document]:
+    for snapshot in root["snapshots"]:
+        for song in snapshot["songs"]:
+            yield {**snapshot, **song}
+
+
+def _one(root: Document) -> Iterable[Document]:
+    _ = root["analyzed_count"]
+    yield root
+
+
+_TABLES: dict[str, tuple[tuple[Place, ...], Callable[[Document], Iterable[Document]]]] = {
+    "videos": (
+        _places(f"rank:whole {_VIDEO} is_viral:flag link_type:text {_SOURCE} {_EVIDENCE}"),
+        lambda root: root["aweme_list"],
+    ),
+    "accounts": (
+        _places(
+            "sec_uid:text nickname:text unique_id:text follower_count:whole total_favorited:whole "
+            "aweme_count:whole profile_complete:flag linked_video_count:whole "
+            "linked_digg_count:whole linked_comment_count:whole linked_collect_count:whole "
+            "linked_share_count:whole linked_statistics_complete:flag "
+            "top_aweme_id:text:top_video.aweme_id top_desc:text:top_video.desc"
+        ),
+        lambda root: root["account_summary"]["accounts"],
+    ),
+    "variants": (
+        _places(f"rank:whole variant_kind:text {_VIDEO} {_SOURCE} {_EVIDENCE}"),
+        lambda root: root["variants"]["aweme_list"],
+    ),
+    "search_related": (
+        _places(f"search_relevance_level:text {_VIDEO} duplicate_with_returned_ranking:flag"),
+        lambda root: root["search_related"]["aweme_list"],
+    ),
+    "coverage": (
+        _places(
+            "surface:text requests:whole pages:whole items:whole new_items:whole stop_reason:text"
+        ),
+        lambda root: root["coverage"]["sources"],
+    ),
+    "comparisons": (
+        _places(
+            "comparison_id:text verdict:text reason:text observation:text segment:text "
+            "reference_aweme_id:text candidate_aweme_id:text reference_music_id:text "
+            "candidate_music_id:text score:real chroma_distance:real mfcc_distance:real "
+            "overlap_s:real reference_start_s:real candidate_start_s:real peak_agreement:real "
+            "speed:real semitones:real algorithm:text library_version:text"
+        ),
+        lambda root: root["comparisons"],
+    ),
+    "chart": (
+        _places(
+            "target_date:text chart_date:text volid:text issue_name:text rank:whole title:text "
+            "artist:text duration_s:whole:duration previous_rank:whole rank_change:whole "
+            "is_new:flag song_key:text"
+        ),
+        _songs,
+    ),
+    "metrics": (
+        _places(
+            "sec_user_id:text nickname:text follower_count:whole total_favorited:whole days:whole "
+            "window_start:time window_end:time analyzed_count:whole average_digg_count:real "
+            "median_digg_count:real top_aweme_id:text:top_video.aweme_id statistics_complete:flag"
+        ),
+        _one,
+    ),
+    "series": (
+        _places(
+            "observed_at:time surface:text digg_count:whole comment_count:whole "
+            "collect_count:whole share_count:whole follower_count:whole total_favorited:whole "
+            "aweme_count:whole following_count:whole work_count:whole is_exact:flag"
+        ),
+        lambda root: root["points"],
+    ),
+}

@@ -1,0 +1,128 @@
+"""Who watches which job: one task looks at all watched jobs, however many streams there are.
+
+A watcher that is slow misses states in between, never the last one. Not here: the wire format
+(`events.py`), what a job looks like (`job_answers.py`).
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import structlog
+from anyio.to_thread import run_sync
+
+from api.services.job_responses import Shown
+from warehouse.records.errors import CapacityExhaustedError, JobNotFoundError, SametrackError
+
+LOOK_EVERY_S = 0.25
+RETRY_AFTER_S = 5.0
+
+type Look = Callable[[str], Shown]
+"""Reads a job now; blocking."""
+
+_log = structlog.get_logger("api")
+
+
+class Watch:
+    """One watcher of one job: the newest state that it has not taken yet."""
+
+    def __init__(self, job_id: str, first: Shown, look: Look) -> None:
+        self.job_id = job_id
+        self.look = look
+        self.is_over = False
+        self._newest: Shown | None = first
+        self._news = asyncio.Event()
+        self._news.set()
+
+    def offer(self, shown: Shown) -> None:
+        """There is a state; an older one that was not taken is dropped."""
+        self._newest = shown
+        self._news.set()
+
+    def end(self) -> None:
+        """No more states come."""
+        self.is_over = True
+        self._news.set()
+
+    async def take(self, *, within_s: float) -> Shown | None:
+        """The newest state; None when none came in that time, or none will come."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._news.wait()
+        except TimeoutError:
+            return None
+        self._news.clear()
+        taken, self._newest = self._newest, None
+        return taken
+
+
+class JobFeed:
+    """All watchers of this process. Used on one event loop; `limit` is how many may watch."""
+
+    def __init__(self, *, limit: int) -> None:
+        self._limit = limit
+        self._watches: set[Watch] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._is_stopped = False
+
+    def __len__(self) -> int:
+        return len(self._watches)
+
+    def follow(self, job_id: str, *, first: Shown, look: Look) -> Watch:
+        """Begin to watch; whoever began must `leave`.
+
+        Raises:
+            CapacityExhaustedError: As many watch already as may, or the service stops.
+        """
+        if self._is_stopped or len(self._watches) >= self._limit:
+            raise CapacityExhaustedError(
+                f"This service has {len(self._watches)} open event streams and takes no more",
+                hint="Poll the job instead, or raise EVENT_STREAMS_MAX",
+                retry_after=RETRY_AFTER_S,
+            )
+        watch = Watch(job_id, first, look)
+        self._watches.add(watch)
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+        return watch
+
+    def leave(self, watch: Watch) -> None:
+        """Watch no longer. The last one turns out the light."""
+        self._watches.discard(watch)
+        if not self._watches and self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def stop(self) -> None:
+        """End every stream now: an open one would keep the service from stopping."""
+        self._is_stopped = True
+        for watch in self._watches:
+            watch.end()
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            wanted = {watch.job_id: watch.look for watch in self._watches}
+            found = await run_sync(_look_at, wanted)
+            for watch in tuple(self._watches):
+                if watch.job_id in found:
+                    _tell(watch, found[watch.job_id])
+
+
+def _tell(watch: Watch, shown: Shown | None) -> None:
+    if shown is None:
+        watch.end()
+    else:
+        watch.offer(shown)
+
+
+def _look_at(wanted: Mapping[str, Look]) -> dict[str, Shown | None]:
+    """Each job now, None where it is gone; one that cannot be read now is looked at again."""
+    found: dict[str, Shown | None] = {}
+    for job_id, look in wanted.items():
+        try:
+            found[job_id] = look(job_id)
+        except JobNotFoundError:
+            found[job_id] = None
+        except SametrackError as error:
+            _log.warning("watched job cannot be read", job_id=job_id, error=error.type)
+    return found

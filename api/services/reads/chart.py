@@ -1,0 +1,264 @@
+"""The chart's history: its nodes from the store, what is missing read now or left for later.
+
+Here: when the list of issues is read anew, what a request waits for, what its answer says. Not
+here: the rules (`pipelines.charts.rules.history`), HTTP (`routes.chart`).
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from anyio.to_thread import run_sync
+
+from api.services.reads.deadline import AGAIN_AFTER_S, Deadline, Readings
+from api.services.reads.sources import Sources
+from pipelines.captures.chart import ChartCaptures
+from pipelines.charts.rules.history import (
+    INTERVAL_DAYS,
+    LISTED_FOR_S,
+    NOT_COLLECTED,
+    Node,
+    Span,
+    choose_issues,
+    cut_span,
+    songs_of,
+    to_snapshot_document,
+)
+from pipelines.documents.videos import Document
+from warehouse.queries.charts.history import KnownIssues, read_known_issues, read_songs_of_issues
+from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
+from warehouse.records.errors import ChartUnavailableError, SametrackError, UpstreamError
+
+AT_ONCE = 8
+BACKLOG_RATE = 4.0
+"""Issues a second that the background reads at most: what `Retry-After` counts with."""
+
+LIST = ""
+LATE = "deadline"
+
+type Songs = tuple[ChartSong, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """An answer. `retry_after` is set where asking again will show more."""
+
+    document: Document
+    retry_after: float | None
+
+
+class ChartHistory:
+    """The history of the chart of one process.
+
+    Args:
+        sources: Where it is read.
+        leave: Takes issues that a request had no time for.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        *,
+        leave: Callable[[Iterable[ChartIssue]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._sources = sources
+        self._leave = leave
+        self._refusals = _Refusals(sources.settings.negative_ttl, clock)
+
+    async def read(self, asked: Span, *, deadline: Deadline) -> History:
+        """The nodes of a range of days.
+
+        Raises:
+            InvalidDateRangeError: It begins after the latest issue.
+            UpstreamError: The chart gives nothing of it, and nothing of it is stored.
+            WarehouseError: The stores cannot be used.
+        """
+        async with AsyncExitStack() as stack:
+            reader = _Reader(self._sources, stack, self._refusals, deadline)
+            known, trouble = await self._issues(asked, reader)
+            if trouble is not None and asked.start > known.latest:
+                raise trouble  # whether there is such an issue is not known
+            span = cut_span(asked, latest=known.latest)
+            nodes = choose_issues(span, known.issues)
+            wanted = {node.issue.volid: node.issue for node in nodes if node.issue is not None}
+            stored = await run_sync(partial(self._stored, wanted))
+            read = await reader.songs([wanted[volid] for volid in wanted if volid not in stored])
+        songs = {**stored, **read.values}
+        if read.errors and not songs:
+            raise next(iter(read.errors.values()))
+        if read.late:
+            await run_sync(self._leave, [wanted[volid] for volid in read.late])
+        document = _document(span, nodes, songs, read) | {
+            "latest_chart_date": known.latest.isoformat(),
+            "issues_refreshed": trouble is None,
+            "data_provider": self._sources.data_provider,
+            "is_demo_data": self._sources.is_demo,
+        }
+        return History(document, self._retry_after(read))
+
+    async def _issues(
+        self, asked: Span, reader: "_Reader"
+    ) -> tuple[KnownIssues, UpstreamError | None]:
+        """Every issue known; with the error, where the list could not be read anew."""
+        look = partial(
+            read_known_issues, self._sources.engine, first=asked.oldest_issue, last=asked.end
+        )
+        known = await run_sync(look)
+        if known is not None and not _is_behind(known, asked):
+            return known, None
+        try:
+            await reader.list_issues()
+        except UpstreamError as error:
+            if known is None:
+                raise
+            return known, error
+        found = await run_sync(look)
+        if found is None:
+            raise ChartUnavailableError(
+                "the chart lists no issue with a date", surface="chart_issues", reason="no_dates"
+            )
+        return found, None
+
+    def _stored(self, wanted: Mapping[str, ChartIssue]) -> dict[str, Songs]:
+        """Songs in the store that are of their issue; others are read again."""
+        found = read_songs_of_issues(self._sources.engine, list(wanted), limit=SONG_LIMIT)
+        checked = {
+            volid: songs_of(wanted[volid], one.songs, volid=volid, chart_date=one.chart_date)
+            for volid, one in found.items()
+        }
+        return {volid: songs for volid, songs in checked.items() if songs is not None}
+
+    def _retry_after(self, read: Readings[str, Songs]) -> float | None:
+        if read.late:
+            return max(AGAIN_AFTER_S, math.ceil(len(read.late) / BACKLOG_RATE))
+        return float(self._sources.settings.negative_ttl) if read.errors else None
+
+
+class _Reader:
+    """What one request reads of the chart; the source is opened when it is first asked."""
+
+    def __init__(
+        self, sources: Sources, stack: AsyncExitStack, refusals: "_Refusals", deadline: Deadline
+    ) -> None:
+        self._sources = sources
+        self._stack = stack
+        self._refusals = refusals
+        self._deadline = deadline
+        self._captures: ChartCaptures | None = None
+
+    async def list_issues(self) -> None:
+        """Read the list of issues, into the store."""
+        captures = await self._open()
+        with self._refusals.remembered(LIST):
+            async with self._deadline.guard("chart_issues"):
+                await captures.issues()
+        await captures.flush()
+
+    async def songs(self, issues: Sequence[ChartIssue]) -> Readings[str, Songs]:
+        """Read issues; what the chart refuses or time does not allow is said of each.
+
+        Raises:
+            WarehouseError: What was read could not be kept.
+        """
+        if not issues:
+            return Readings()
+        captures, wanted = await self._open(), {issue.volid: issue for issue in issues}
+
+        async def read(volid: str) -> Songs:
+            with self._refusals.remembered(volid):
+                return await _songs(captures, wanted[volid])
+
+        found = await self._deadline.each(wanted, read, parallel=AT_ONCE)
+        for error in found.errors.values():
+            if not isinstance(error, UpstreamError):
+                raise error
+        return found
+
+    async def _open(self) -> ChartCaptures:
+        if self._captures is None:
+            self._captures = await self._stack.enter_async_context(self._sources.chart())
+        return self._captures
+
+
+class _Refusals:
+    """What the chart refused not long ago is not asked for again; it answers the same."""
+
+    def __init__(self, ttl_s: float, clock: Callable[[], float]) -> None:
+        self._ttl_s = ttl_s
+        self._clock = clock
+        self._errors: dict[str, tuple[float, UpstreamError]] = {}
+
+    @contextmanager
+    def remembered(self, name: str) -> Iterator[None]:
+        """Ask about `name` inside this block.
+
+        Raises:
+            UpstreamError: The refusal of a moment ago, or the one that ends the block.
+        """
+        until, known = self._errors.get(name, (0.0, None))
+        if known is not None and self._clock() < until:
+            raise known.with_traceback(None)
+        try:
+            yield
+        except UpstreamError as error:
+            if error.reason != LATE:  # that is about us, not about the chart
+                self._errors[name] = (self._clock() + self._ttl_s, error)
+            raise
+        self._errors.pop(name, None)
+
+
+async def _songs(captures: ChartCaptures, issue: ChartIssue) -> Songs:
+    """The songs of one issue.
+
+    Raises:
+        ChartUnavailableError: They are not of this issue.
+    """
+    page = await captures.songs(issue.volid, chart_date=issue.chart_date, limit=SONG_LIMIT)
+    songs = songs_of(issue, page.songs, volid=page.volid, chart_date=page.chart_date)
+    if songs is None:
+        raise ChartUnavailableError(
+            f"the songs of issue {issue.volid} are not of this issue",
+            surface=page.surface,
+            reason="other_issue",
+        )
+    return songs
+
+
+def _is_behind(known: KnownIssues, asked: Span) -> bool:
+    """True when the range goes beyond what is listed, and that is not of just now."""
+    age = datetime.now(UTC) - known.listed_at
+    return asked.end > known.latest and age.total_seconds() > LISTED_FOR_S
+
+
+def _document(
+    span: Span, nodes: Sequence[Node], songs: Mapping[str, Songs], read: Readings[str, Songs]
+) -> Document:
+    snapshots = [_snapshot(node, songs, read.errors) for node in nodes]
+    return {
+        "snapshots": snapshots,
+        "start_date": span.start.isoformat(),
+        "end_date": span.end.isoformat(),
+        "requested_end_date": span.asked_end.isoformat(),
+        "end_date_cut": span.is_cut,
+        "interval_days": INTERVAL_DAYS,
+        "limit": SONG_LIMIT,
+        "node_count": len(nodes),
+        "collected_count": sum(bool(one["songs"]) for one in snapshots),
+        "not_collected_count": sum(one["reason"] == NOT_COLLECTED for one in snapshots),
+    }
+
+
+def _snapshot(
+    node: Node, songs: Mapping[str, Songs], errors: Mapping[str, SametrackError]
+) -> Document:
+    volid = "" if node.issue is None else node.issue.volid
+    if volid in songs:
+        return to_snapshot_document(node, songs[volid])
+    reason = errors[volid].type if volid in errors else NOT_COLLECTED
+    return to_snapshot_document(node, (), reason=reason)

@@ -1,0 +1,206 @@
+"""Issues of the chart that requests had no time for, captured afterwards.
+
+What is wanted stands in the control store, so it survives a restart, and of several API processes
+whichever has time takes it. The work is done in a thread with an event loop of its own: a request
+may end, and the server's loop is left to answers. It needs no worker: a chart is read where a scan
+never runs, too.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager
+from datetime import UTC, date, datetime
+from typing import Protocol, Self
+
+import structlog
+
+from api.services.reads.chart import ChartHistory
+from api.services.reads.sources import Sources
+from warehouse.control import Wanted
+from warehouse.queries.charts.history import read_songs_of_issues
+from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
+from warehouse.records.errors import SametrackError, UpstreamError
+
+SURFACE = "chart_songs"
+AT_ONCE = 10
+HELD_S = 120.0
+"""Far above what so many issues take; longer would only delay who takes over from the dead."""
+
+TRIES = 3
+WAIT_S = 60.0
+LOOK_EVERY_S = 300.0
+STOP_S = 10.0
+log = structlog.get_logger(__name__)
+
+
+class Book(Protocol):
+    """What is needed of the control store."""
+
+    def want_captures(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None: ...
+    def take_wanted(self, surface: str, *, limit: int, hold_s: float) -> list[Wanted]: ...
+    def drop_wanted(self, surface: str, entity_ids: list[str]) -> None: ...
+    def postpone_wanted(self, surface: str, entity_ids: list[str], *, wait_s: float) -> None: ...
+    def next_wanted_at(self, surface: str) -> datetime | None: ...
+
+
+class SongReader(Protocol):
+    """What is needed of captures."""
+
+    async def songs(
+        self, volid: str | None, *, chart_date: date | None = None, limit: int = 20
+    ) -> ChartPage: ...
+
+
+class ChartBacklog:
+    """Captures what is left for later while it is entered as a context manager.
+
+    Args:
+        book: The control store.
+        open_chart: Captures of the chart; opened only when there is something to capture.
+        is_known: Whether the songs of an issue are in the store already.
+    """
+
+    def __init__(
+        self,
+        *,
+        book: Book,
+        open_chart: Callable[[], AbstractAsyncContextManager[SongReader]],
+        is_known: Callable[[str], bool],
+    ) -> None:
+        self._book = book
+        self._open_chart = open_chart
+        self._is_known = is_known
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
+        self._is_up = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="chart backlog", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._is_up.wait(STOP_S)
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """What is being read ends at its next step and is due again at once, for the next process.
+
+        Captures already made are kept.
+        """
+        if self._loop is not None and self._task is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
+        self._thread.join(STOP_S)
+
+    def leave(self, issues: Iterable[ChartIssue]) -> None:
+        """Leave issues for later. Waits for a disk: not for the event loop.
+
+        Raises:
+            WarehouseError: The control store cannot take them.
+        """
+        wanted = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
+        self._book.want_captures(SURFACE, wanted)
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._woken.set)
+
+    def _run(self) -> None:
+        with asyncio.Runner() as runner:
+            self._loop = runner.get_loop()
+            self._task = self._loop.create_task(self._work())
+            self._is_up.set()
+            try:
+                self._loop.run_until_complete(self._task)
+            except asyncio.CancelledError:
+                return
+
+    async def _work(self) -> None:
+        while True:
+            wait_s = LOOK_EVERY_S
+            try:
+                while await self._capture_some():
+                    pass
+                wait_s = await asyncio.to_thread(self._until_next)
+            except SametrackError as error:
+                log.warning("chart backlog waits", error=error.type, detail=error.detail)
+                wait_s = WAIT_S
+            except Exception:
+                log.exception("chart backlog failed")
+            await self._rest(wait_s)
+
+    async def _rest(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        except TimeoutError:
+            return
+        self._woken.clear()
+
+    async def _capture_some(self) -> bool:
+        """One batch, kept in one commit per table. False: nothing is due."""
+        taken = await asyncio.to_thread(
+            self._book.take_wanted, SURFACE, limit=AT_ONCE, hold_s=HELD_S
+        )
+        if not taken:
+            return False
+        try:
+            async with self._open_chart() as captures:
+                refused = [one for one in taken if not await self._is_captured(captures, one)]
+        except BaseException:
+            names = [wanted.entity_id for wanted in taken]  # what was kept of them is seen again
+            putting_back = asyncio.to_thread(self._book.postpone_wanted, SURFACE, names, wait_s=0)
+            await asyncio.shield(putting_back)
+            raise
+        await asyncio.to_thread(self._settle, taken, refused)
+        return True
+
+    async def _is_captured(self, captures: SongReader, wanted: Wanted) -> bool:
+        if wanted.tries > TRIES:
+            return False
+        if await asyncio.to_thread(self._is_known, wanted.entity_id):
+            return True
+        day = wanted.document.get("chart_date")
+        try:
+            await captures.songs(
+                wanted.entity_id,
+                chart_date=date.fromisoformat(str(day)) if day else None,
+                limit=SONG_LIMIT,
+            )
+        except UpstreamError as error:
+            log.info("chart issue refused", volid=wanted.entity_id, error=error.type)
+            return False
+        return True
+
+    def _settle(self, taken: list[Wanted], refused: list[Wanted]) -> None:
+        """What is captured is done; what was refused is tried again later, but not for ever."""
+        again = [wanted for wanted in refused if wanted.tries < TRIES]
+        for wanted in again:
+            wait_s = WAIT_S * wanted.tries
+            self._book.postpone_wanted(SURFACE, [wanted.entity_id], wait_s=wait_s)
+        self._book.drop_wanted(
+            SURFACE, [wanted.entity_id for wanted in taken if wanted not in again]
+        )
+
+    def _until_next(self) -> float:
+        due = self._book.next_wanted_at(SURFACE)
+        if due is None:
+            return LOOK_EVERY_S
+        return min(LOOK_EVERY_S, max(1.0, (due - datetime.now(UTC)).total_seconds()))
+
+
+@contextmanager
+def open_chart_history(sources: Sources | None) -> Iterator[ChartHistory | None]:
+    """The history of the chart with what finishes its work behind it; None without sources."""
+    if sources is None:
+        yield None
+        return
+    engine = sources.engine
+    backlog = ChartBacklog(
+        book=sources.control,
+        open_chart=sources.apart().chart,
+        is_known=lambda volid: volid in read_songs_of_issues(engine, [volid], limit=1),
+    )
+    with backlog:
+        yield ChartHistory(sources, leave=backlog.leave)
+
+
+def _text(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()

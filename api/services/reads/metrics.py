@@ -1,0 +1,209 @@
+"""Creator metrics: an account's likes over the last days, from its newest posts and their details.
+
+Here: which posts are read, and when enough are. What is counted is in `pipelines.documents.lists`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+
+from anyio.to_thread import run_sync
+
+from api.services.reads.deadline import Deadline
+from api.services.reads.posts import find_posts
+from api.services.reads.read_result import Answer, marked
+from api.services.reads.sources import STAND_IN, Sources
+from api.services.reads.users import SURFACE, Profile, fetch_profile, known_profile
+from pipelines.captures.list_walk import Walk
+from pipelines.captures.session import Captures
+from pipelines.documents.lists import Window, to_metrics_document, with_author
+from warehouse.queries.videos import Listed, read_listed
+from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
+from warehouse.records.videos import Video, VideoDetail
+
+PAGES = 3
+"""Pages of posts that are read for a window: pinned works take up room on the first."""
+
+AT_ONCE = 8
+
+
+@dataclass(slots=True)
+class _Works:
+    """Works as they are found. `first_at`: when each was observed for the first time."""
+
+    videos: dict[str, Video] = field(default_factory=dict)
+    first_at: dict[str, datetime] = field(default_factory=dict)
+    refused: list[SametrackError] = field(default_factory=list)
+    is_complete: bool = True
+
+    def know(self, listed: Mapping[str, Listed]) -> None:
+        for name, found in listed.items():
+            self.videos[name] = found.video
+            self.first_at[name] = found.first_observed_at
+
+    def miss(self, error: SametrackError | None = None) -> None:
+        """Something was not read: too late, or refused."""
+        self.is_complete = False
+        self.refused += [] if error is None else [error]
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """One page of posts: its works in the order shown, and where the next one begins."""
+
+    videos: Sequence[Video]
+    cursor: int | None
+    has_more: bool | None
+
+
+async def read_metrics(
+    sources: Sources, sec_user_id: str, *, window: Window, count: int, deadline: Deadline
+) -> Answer:
+    """The likes of the newest works of the window, and the account's own counts.
+
+    Raises:
+        UnresolvedIdError: The platform knows no such account.
+        UpstreamError: By name, when nothing could be read of the account or of its works.
+    """
+    works = _Works()
+    known = await known_profile(sources, sec_user_id, now=window.end)
+    async with sources.users() as captures:
+        async with deadline.guard(SURFACE):
+            profile = known or await fetch_profile(sources, captures, sec_user_id)
+        await _collect(sources, captures, sec_user_id, works, window, count, deadline)
+        is_stand_in = captures.has_stand_ins
+    analyzed = window.newest(works.videos.values(), count)
+    if not analyzed and works.refused:
+        raise works.refused[0]
+    told = _document(
+        sources, sec_user_id, profile, window, works, analyzed, is_stand_in=is_stand_in
+    )
+    return Answer(told, is_kept=False)  # its window ends with the request
+
+
+def _document(
+    sources: Sources,
+    sec_user_id: str,
+    profile: Profile,
+    window: Window,
+    works: _Works,
+    analyzed: Sequence[Video],
+    *,
+    is_stand_in: bool,
+) -> dict[str, object]:
+    document = to_metrics_document(
+        replace(profile.account, sec_uid=sec_user_id),  # of demo data, too
+        window,
+        [with_author(video, profile.account) for video in analyzed],
+        first_observed_at=works.first_at,
+        is_complete=works.is_complete,
+    )
+    return marked(
+        document,
+        data_provider=STAND_IN if is_stand_in else profile.data_provider,
+        is_demo=sources.is_demo or is_stand_in,
+    )
+
+
+async def _collect(
+    sources: Sources,
+    captures: Captures,
+    sec_user_id: str,
+    works: _Works,
+    window: Window,
+    count: int,
+    deadline: Deadline,
+) -> None:
+    """Page by page, until the window is full, older than it, or the source has no more."""
+    cursor = 0
+    for number in range(PAGES):
+        try:
+            async with deadline.guard("user_posts"):
+                page = await _posts(
+                    sources, captures, sec_user_id, works, cursor=cursor, now=window.end
+                )
+        except ProviderUnsupportedError:
+            return  # a source of first screens has no second page
+        except UpstreamError as error:
+            if number == 0:
+                raise
+            works.miss(error)
+            return
+        for part in _parts(page.videos, count):
+            await _details(sources, captures, part, works, window, deadline)
+            is_full = len(window.newest(works.videos.values(), count)) >= count
+            if is_full or not _may_go_on(part, works, window) or deadline.left_s == 0:
+                return
+        if not page.has_more or page.cursor in {None, cursor}:
+            return
+        cursor = page.cursor or 0
+
+
+async def _posts(
+    sources: Sources,
+    captures: Captures,
+    sec_user_id: str,
+    works: _Works,
+    *,
+    cursor: int,
+    now: datetime,
+) -> _Page:
+    found = await find_posts(sources, captures, sec_user_id, cursor=cursor, now=now)
+    if isinstance(found, Walk):  # demo data stands in
+        works.videos.update((video.aweme_id, video) for video in found.videos)
+        return _Page(found.videos, found.cursor, found.has_more)
+    listed = await run_sync(read_listed, sources.engine, found.aweme_ids)
+    works.know(listed)
+    videos = [listed[name].video for name in found.aweme_ids if name in listed]
+    return _Page(videos, found.cursor, found.has_more)
+
+
+def _parts(videos: Sequence[Video], count: int) -> list[Sequence[Video]]:
+    """Works of a page in the order in which they are looked at: all that are pinned with the first
+    of the others, then the rest.
+
+    A page is in order of time but for pinned works. Where it does not say which are pinned, any
+    may be.
+    """
+    if not videos or any(video.is_top is None for video in videos):
+        return [videos]
+    others = [video for video in videos if not video.is_top]
+    first = [video for video in videos if video.is_top] + others[:count]
+    return [first, others[count:]] if others[count:] else [first]
+
+
+async def _details(
+    sources: Sources,
+    captures: Captures,
+    candidates: Sequence[Video],
+    works: _Works,
+    window: Window,
+    deadline: Deadline,
+) -> None:
+    """Read the candidates that are, or may be, of the window."""
+    asked = [
+        video.aweme_id
+        for video in candidates
+        if video.create_time is None or window.holds(video.create_time)
+    ]
+
+    read = partial(captures.video, max_age_s=sources.settings.video_ttl)
+    readings = await deadline.each(asked, read, parallel=AT_ONCE)
+    for name, detail in readings.values.items():
+        if isinstance(detail, VideoDetail):
+            works.videos[name] = detail.video
+        else:
+            works.videos.pop(name, None)  # deleted or hidden meanwhile
+    for error in readings.errors.values():
+        works.miss(error)
+    if readings.late:
+        works.miss()
+
+
+def _may_go_on(part: Sequence[Video], works: _Works, window: Window) -> bool:
+    """True while what follows may still be of the window: the last one that is not pinned is."""
+    moving = [video for video in part if not video.is_top]
+    known = (works.videos.get(video.aweme_id) for video in reversed(moving))
+    last = next((video for video in known if video is not None and video.create_time), None)
+    return last is not None and (last.create_time or 0) >= window.start.timestamp()

@@ -1,0 +1,114 @@
+"""The lists that requests ask for: works of a music id, works of a hashtag.
+
+Here: how a first screen of each is read, and what an empty one means. Posts are in `posts.py`.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+
+from anyio.to_thread import run_sync
+
+from api.services.reads.lists import Listing, Seen
+from api.services.reads.sources import Sources
+from pipelines.captures.freshness import is_fresh
+from pipelines.captures.list_walk import Walk
+from pipelines.captures.session import Captures
+from warehouse.queries.accounts import read_last_outcome
+from warehouse.queries.lists.union import Order
+from warehouse.records.errors import (
+    InvalidMusicInputError,
+    InvalidParameterError,
+    ProviderUnsupportedError,
+    SametrackError,
+    UnresolvedIdError,
+    UpstreamError,
+)
+
+HASHTAG_ORDERS: tuple[Order, ...] = ("public", "likes", "newest")
+"""By `sort_type`."""
+
+
+def music_listing(sources: Sources, music_id: str, *, now: datetime) -> Listing:
+    """The works under a music id."""
+    unknown = InvalidMusicInputError(f"the platform knows no music id {music_id}")
+
+    async def read() -> Seen:
+        async with sources.music() as captures:
+            walk = await captures.walk_music(music_id, limit=1)
+            return await _seen(captures, walk, lambda: captures.track(music_id), unknown)
+
+    return Listing(
+        surfaces=("music_list", "music_page"),
+        entity_id=music_id,
+        cursor_name="cursor",
+        read_first_screen=read,
+        refuse_unknown=partial(_refuse, sources, "music_info", music_id, unknown, now),
+    )
+
+
+def hashtag_listing(sources: Sources, ch_id: str, *, now: datetime) -> Listing:
+    """The works under a hashtag."""
+    unknown = InvalidParameterError(
+        f"the platform knows no hashtag {ch_id}", hint="Take the ch_id of a work's hashtags"
+    )
+
+    async def read() -> Seen:
+        async with sources.music() as captures:
+            walk = await captures.walk_hashtag(ch_id, limit=1, pages=1)
+            return await _seen(captures, walk, lambda: captures.hashtag(ch_id), unknown)
+
+    return Listing(
+        surfaces=("hashtag_list", "hashtag_page"),
+        entity_id=ch_id,
+        cursor_name="cursor",
+        read_first_screen=read,
+        refuse_unknown=partial(_refuse, sources, "hashtag_info", ch_id, unknown, now),
+    )
+
+
+async def _seen(
+    captures: Captures,
+    walk: Walk,
+    ask: Callable[[], Awaitable[object]],
+    unknown: SametrackError,
+) -> Seen:
+    """A first screen; one without works may mean that there is no such thing, so that is asked.
+
+    Raises:
+        UpstreamError: By name, what came instead of it.
+        SametrackError: `unknown`, when the platform knows none such.
+    """
+    if walk.error is not None:
+        raise walk.error
+    if not walk.videos:
+        # a list may be empty, too, and who cannot say more has said that much
+        with suppress(UpstreamError, ProviderUnsupportedError):
+            await _known(ask, unknown)
+    return Seen(walk=walk, is_stand_in=captures.has_stand_ins)
+
+
+async def _known(ask: Callable[[], Awaitable[object]], unknown: SametrackError) -> None:
+    try:
+        await ask()
+    except (InvalidMusicInputError, UnresolvedIdError) as error:
+        raise unknown from error
+
+
+async def _refuse(
+    sources: Sources, surface: str, entity_id: str, unknown: SametrackError, now: datetime
+) -> None:
+    """Raise where the platform said not long ago that it knows none such."""
+    for outcome in (InvalidMusicInputError.type, UnresolvedIdError.type):
+        asked_at = await run_sync(
+            partial(
+                read_last_outcome,
+                sources.engine,
+                surfaces=(surface,),
+                entity_id=entity_id,
+                outcome=outcome,
+            )
+        )
+        if is_fresh(asked_at, now=now, ttl_s=sources.settings.negative_ttl):
+            raise unknown

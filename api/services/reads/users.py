@@ -1,0 +1,140 @@
+"""Accounts: which one a text leads to, and what it shows of itself."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from anyio.to_thread import run_sync
+
+from api.services.reads.deadline import Deadline
+from api.services.reads.read_result import Answer, marked
+from api.services.reads.sources import STAND_IN, Sources
+from pipelines.captures.freshness import is_fresh, serves_until
+from pipelines.captures.session import Captures
+from pipelines.documents.lists import to_user_document
+from pipelines.documents.videos import to_time
+from pipelines.platform.parsers.links import LinkTarget
+from warehouse.queries.accounts import read_last_outcome, read_profile
+from warehouse.records.errors import InvalidMusicInputError, UnresolvedIdError
+from warehouse.records.videos import Account
+
+SURFACE = "user_info"
+SURFACES = ("user_info", "user_page")
+_SOURCES = {"user": "profile_link", "short": "short_link", "video": "work_author"}
+_BARE = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """An account as served; `is_stand_in`: demo data in its place."""
+
+    account: Account
+    data_provider: str
+    is_stand_in: bool = False
+
+
+async def resolve_user(sources: Sources, text: str, *, now: datetime, deadline: Deadline) -> Answer:
+    """The account that an id, a link, or prose around one leads to.
+
+    Raises:
+        UnresolvedIdError: It leads to none.
+        UpstreamError: By name, when a link could not be followed.
+    """
+    target = sources.profile.find_target(text)
+    if target is not None and target.url is not None:
+        await _refuse_dead_link(sources, target, now=now)
+    async with deadline.guard("short_link"), sources.users() as captures:
+        found = await captures.resolve_user(text)
+    document = {
+        "sec_user_id": found,
+        "resolved_url": sources.profile.public_address("public_user", sec_uid=found),
+        "source": _BARE if target is None else _SOURCES.get(target.kind, _BARE),
+    }
+    return Answer(marked(document, data_provider=sources.data_provider, is_demo=sources.is_demo))
+
+
+async def read_user(
+    sources: Sources, sec_user_id: str, *, now: datetime, deadline: Deadline
+) -> Answer:
+    """The profile of an account.
+
+    Raises:
+        UnresolvedIdError: The platform knows none such.
+        UpstreamError: By name, what it answered instead.
+    """
+    found = await known_profile(sources, sec_user_id, now=now)
+    if found is None:
+        async with deadline.guard(SURFACE), sources.users() as captures:
+            found = await fetch_profile(sources, captures, sec_user_id)
+    account = found.account
+    document = marked(
+        {"user": to_user_document(account), "observed_at": to_time(account.observed_at)},
+        data_provider=found.data_provider,
+        is_demo=sources.is_demo or found.is_stand_in,
+    )
+    until = serves_until(account.observed_at, sources.settings.profile_ttl)
+    return Answer(document, ((SURFACE, sec_user_id),), until, is_kept=not found.is_stand_in)
+
+
+async def known_profile(sources: Sources, sec_user_id: str, *, now: datetime) -> Profile | None:
+    """The account as observed not long ago; None: ask.
+
+    Raises:
+        UnresolvedIdError: The platform said not long ago that it knows none such.
+    """
+    stored = await run_sync(read_profile, sources.engine, sec_user_id)
+    ttl_s = sources.settings.profile_ttl
+    if stored is not None and is_fresh(stored[0].observed_at, now=now, ttl_s=ttl_s):
+        return Profile(*stored)
+    await refuse_unknown(sources, sec_user_id, now=now)
+    return None
+
+
+async def fetch_profile(sources: Sources, captures: Captures, sec_user_id: str) -> Profile:
+    """The account as the source shows it now.
+
+    Raises:
+        UnresolvedIdError: The platform knows none such.
+        UpstreamError: By name, what it answered instead.
+    """
+    account = await captures.account(sec_user_id)
+    is_stand_in = captures.has_stand_ins
+    return Profile(account, STAND_IN if is_stand_in else sources.data_provider, is_stand_in)
+
+
+async def refuse_unknown(sources: Sources, sec_user_id: str, *, now: datetime) -> None:
+    """Stop where the platform said not long ago that it knows no such account.
+
+    Raises:
+        UnresolvedIdError: It did.
+    """
+    asked_at = await run_sync(
+        partial(
+            read_last_outcome,
+            sources.engine,
+            surfaces=SURFACES,
+            entity_id=sec_user_id,
+            outcome=UnresolvedIdError.type,
+        )
+    )
+    if is_fresh(asked_at, now=now, ttl_s=sources.settings.negative_ttl):
+        raise UnresolvedIdError(
+            "the platform knows no such account",
+            hint=f"It was asked not long ago; asked again after {sources.settings.negative_ttl} s",
+        )
+
+
+async def _refuse_dead_link(sources: Sources, target: LinkTarget, *, now: datetime) -> None:
+    dead_at = await run_sync(
+        partial(
+            read_last_outcome,
+            sources.engine,
+            surfaces=("short_link",),
+            entity_id=target.url or "",
+            outcome=InvalidMusicInputError.type,
+        )
+    )
+    if is_fresh(dead_at, now=now, ttl_s=sources.settings.negative_ttl):
+        raise UnresolvedIdError(
+            "the short link leads nowhere", hint="It was followed not long ago; copy it again"
+        )

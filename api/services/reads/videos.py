@@ -1,0 +1,123 @@
+"""Several works by id: those observed not long ago from the store, the others read now.
+
+Here: who is read, what is served, why the others are not. Not here: which bodies ask for works
+(`pipelines.parameters.video_ids`), HTTP (`routes.videos`).
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from anyio.to_thread import run_sync
+
+from api.responses.errors import answer_of
+from api.services.reads.deadline import Deadline, Readings
+from api.services.reads.sources import STAND_IN, Sources
+from pipelines.captures.freshness import is_fresh
+from pipelines.captures.session import Detail
+from pipelines.documents.videos import Document, to_video_document
+from warehouse.queries.videos import Listed, read_listed
+from warehouse.records.errors import SametrackError, UpstreamError
+from warehouse.records.videos import UnavailableVideo, Video
+
+SURFACE = "video_page"
+AT_ONCE = 8
+"""Works asked for at the same time; how many a host is asked for is its own rule."""
+
+LATE = "deadline"
+NEVER: Document = {
+    "thirdparty_called": False,
+    "mobile_emulator_used": False,
+    "signing_generated": False,
+}
+
+
+async def read_videos(
+    sources: Sources, aweme_ids: Sequence[str], *, deadline: Deadline
+) -> Document:
+    """The `data` of the multi-video operations, in the order of the ids.
+
+    Raises:
+        ProviderUnsupportedError: The chosen source reads no works.
+        WarehouseError: The stores cannot be used.
+    """
+    listed = await run_sync(read_listed, sources.engine, aweme_ids)
+    fresh = {name: one for name, one in listed.items() if _is_fresh(one.video, sources)}
+    missing = [name for name in aweme_ids if name not in fresh]
+    read: Readings[str, Detail] = Readings()
+    has_stand_ins = False
+    if missing:
+        async with sources.users() as captures:
+            read = await deadline.each(missing, captures.video, parallel=AT_ONCE)
+            has_stand_ins = captures.has_stand_ins
+    _raise_what_is_not_about_one_work(read)
+    entries = [_entry(name, listed.get(name), read) for name in aweme_ids]
+    return {
+        "aweme_list": [document for document, is_served in entries if is_served],
+        "filter_list": [document for document, is_served in entries if not is_served],
+        **NEVER,
+        "data_provider": STAND_IN if has_stand_ins else sources.data_provider,
+        "is_demo_data": sources.is_demo or has_stand_ins,
+    }
+
+
+def _entry(
+    aweme_id: str, known: Listed | None, read: Readings[str, Detail]
+) -> tuple[Document, bool]:
+    """What is said of one work, and whether it is served."""
+    first = None if known is None else known.first_observed_at
+    if aweme_id in read.errors:
+        return _refused(aweme_id, read.errors[aweme_id]), False
+    found = read.values.get(aweme_id)
+    if isinstance(found, UnavailableVideo):
+        return _unavailable(found), False
+    if found is not None:
+        return to_video_document(found.video, first_observed_at=first), True
+    if known is not None and aweme_id not in read.late:
+        return to_video_document(known.video, first_observed_at=first), True
+    return _late(aweme_id), False
+
+
+def _is_fresh(video: Video, sources: Sources) -> bool:
+    """Four exact counts that are young enough."""
+    is_young = is_fresh(video.observed_at, now=datetime.now(UTC), ttl_s=sources.settings.video_ttl)
+    return video.statistics_complete and is_young
+
+
+def _unavailable(video: UnavailableVideo) -> Document:
+    """The platform names the work but does not show it."""
+    return {
+        "aweme_id": video.aweme_id,
+        "reason": video.reason,
+        "filter_reason": video.filter_reason,
+        "notice": video.notice,
+        "detail_msg": video.detail_msg,
+    }
+
+
+def _refused(aweme_id: str, error: SametrackError) -> Document:
+    """The platform did not answer about it; the reason is the type of the error."""
+    own_word = error.reason if isinstance(error, UpstreamError) else None
+    return {
+        "aweme_id": aweme_id,
+        "reason": error.type,
+        "filter_reason": own_word,
+        "notice": answer_of(error.type).message_zh,
+        "detail_msg": error.detail,
+    }
+
+
+def _late(aweme_id: str) -> Document:
+    return {
+        "aweme_id": aweme_id,
+        "reason": LATE,
+        "filter_reason": None,
+        "notice": "未能在时限内读取, 请稍后重试",
+        "detail_msg": "Not read within the time of a request; ask again in a moment",
+    }
+
+
+def _raise_what_is_not_about_one_work(read: Readings[str, Detail]) -> None:
+    """A source that reads no works and a full disk are no properties of a work."""
+    for error in read.errors.values():
+        if not isinstance(error, UpstreamError):
+            raise error

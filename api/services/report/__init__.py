@@ -1,0 +1,1 @@
+"""The HTML report of a completed job: one self-contained file. Reads results, decides nothing."""

@@ -1,0 +1,271 @@
+"""A scan of the stand-in platform against its ground truth, by link type. Pure.
+
+Only the stand-in platform has a ground truth, so this is never part of a result on real data. A
+video counts by what is really heard in it, whatever its music id promises. There is no figure over
+all link types: that of `exact_music_id` rests on an id, the others on listening.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pipelines.documents.videos import LinkType
+
+LINK_TYPES: tuple[LinkType, ...] = get_args(LinkType)
+RECALL_GOAL = 0.95
+MATCH_PRECISION_GOAL = 1.0
+"""Of what was matched by audio itself. What an id promises has no goal: nobody listens to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrueVideo:
+    """A public video that has to do with the recording, by its music id or by its sound.
+
+    `sound`: what it plays against what its music id names (`as_named`, `muted`, `replaced`, ...);
+    `kind`: how the sound of its music id was made. `is_reachable`: a surface that a guest can read
+    leads to it.
+    """
+
+    aweme_id: str
+    music_id: str
+    kind: str
+    sound: str
+    carries_recording: bool
+    is_variant: bool
+    is_reachable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongVideo:
+    """A confirmed video that does not carry the recording, and what it plays instead."""
+
+    aweme_id: str
+    link_type: LinkType
+    sound: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkJudgement:
+    """How the confirmed videos of one link type compare with the ground truth.
+
+    `carrying_count`: public videos that carry the recording and could have this link type: under
+    the track's own music id for `exact_music_id`, under any other for the two others, which share
+    them. Shares are None where nothing was there.
+    """
+
+    link_type: LinkType
+    confirmed_count: int
+    right_count: int
+    right_reachable_count: int
+    carrying_count: int
+    reachable_count: int
+
+    @property
+    def precision(self) -> float | None:
+        """Of the confirmed videos of this type, those that carry the recording."""
+        return _share(self.right_count, self.confirmed_count)
+
+    @property
+    def recall(self) -> float | None:
+        """Of the carrying videos that could have this link type, those that have it."""
+        return _share(self.right_count, self.carrying_count)
+
+    @property
+    def recall_reachable(self) -> float | None:
+        """As `recall`, of what a guest can reach."""
+        return _share(self.right_reachable_count, self.reachable_count)
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "link_type": self.link_type, "confirmed_count": self.confirmed_count,
+            "right_count": self.right_count, "carrying_count": self.carrying_count,
+            "reachable_count": self.reachable_count, "precision": self.precision,
+            "recall": self.recall, "recall_reachable": self.recall_reachable,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """How many of the carrying videos under one kind of music id were confirmed at all."""
+
+    carrying_count: int
+    found_count: int
+    reachable_count: int
+    found_reachable_count: int
+
+    @property
+    def share(self) -> float | None:
+        """Of all public ones."""
+        return _share(self.found_count, self.carrying_count)
+
+    @property
+    def share_reachable(self) -> float | None:
+        """Of those that a guest can reach."""
+        return _share(self.found_reachable_count, self.reachable_count)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether most of what can be reached was found."""
+        return self.share_reachable is None or self.share_reachable >= RECALL_GOAL
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "carrying_count": self.carrying_count, "found_count": self.found_count,
+            "reachable_count": self.reachable_count, "recall": self.share,
+            "recall_reachable": self.share_reachable,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """How a confirmed set compares with the ground truth.
+
+    `links`: one per link type. `own_id`, `other_ids`: what was found under the track's own music
+    id and under all others together.
+    """
+
+    links: tuple[LinkJudgement, ...]
+    own_id: Recall
+    other_ids: Recall
+    wrong: tuple[WrongVideo, ...]
+    missed: tuple[TrueVideo, ...]
+    variant_count: int
+    variants_heard: int
+    variants_confirmed: int
+
+    def of(self, link_type: LinkType) -> LinkJudgement:
+        """The judgement of one link type."""
+        return next(link for link in self.links if link.link_type == link_type)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the scan reached its goals: what was matched by audio is right, and under the
+        own id and under the others most of the reachable videos were found.
+        """
+        precision = self.of("audio_fingerprint_match").precision
+        return (
+            (precision is None or precision >= MATCH_PRECISION_GOAL)
+            and any(link.right_count for link in self.links)
+            and self.own_id.is_good
+            and self.other_ids.is_good
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "by_link_type": [link.to_document() for link in self.links],
+            "under_own_music_id": self.own_id.to_document(),
+            "under_other_music_ids": self.other_ids.to_document(),
+            "wrong": [
+                {"aweme_id": video.aweme_id, "link_type": video.link_type, "sound": video.sound}
+                for video in self.wrong
+            ],
+            "missed": [
+                {"aweme_id": video.aweme_id, "kind": video.kind, "is_reachable": video.is_reachable}
+                for video in self.missed
+            ],
+            "variant_count": self.variant_count,
+            "variants_heard": self.variants_heard,
+            "variants_confirmed": self.variants_confirmed,
+            "goals_met": self.is_good,
+        }
+
+
+def judge(
+    music_id: str,
+    confirmed: Iterable[Mapping[str, Any]],
+    variants: Iterable[Mapping[str, Any]],
+    videos: Iterable[TrueVideo],
+) -> Judgement:
+    """Compare what a scan confirmed with the ground truth.
+
+    Args:
+        music_id: The track's own.
+        confirmed: The whole confirmed set, each with `aweme_id` and `link_type`.
+        variants: The variants found, each with `aweme_id`.
+        videos: The ground truth; what it does not name has nothing to do with the recording.
+    """
+    known = {video.aweme_id: video for video in videos}
+    links: dict[str, LinkType] = {one["aweme_id"]: one["link_type"] for one in confirmed}
+    carrying = [video for video in known.values() if video.carries_recording]
+    own = [video for video in carrying if video.music_id == music_id]
+    others = [video for video in carrying if video.music_id != music_id]
+    changed = {video.aweme_id for video in known.values() if video.is_variant}
+    return Judgement(
+        links=tuple(
+            _judge_link(name, links, own if name == "exact_music_id" else others)
+            for name in LINK_TYPES
+        ),
+        own_id=_recall(own, links),
+        other_ids=_recall(others, links),
+        wrong=tuple(
+            WrongVideo(aweme_id=name, link_type=links[name], sound=_sound(known.get(name)))
+            for name in sorted(links.keys() - {video.aweme_id for video in carrying})
+        ),
+        missed=tuple(
+            sorted(
+                (video for video in carrying if video.aweme_id not in links),
+                key=lambda video: video.aweme_id,
+            )
+        ),
+        variant_count=len(changed),
+        variants_heard=len(changed & {one["aweme_id"] for one in variants}),
+        variants_confirmed=len(changed & links.keys()),
+    )
+
+
+def _judge_link(
+    link_type: LinkType, links: Mapping[str, LinkType], carrying: list[TrueVideo]
+) -> LinkJudgement:
+    right = [video for video in carrying if links.get(video.aweme_id) == link_type]
+    return LinkJudgement(
+        link_type=link_type,
+        confirmed_count=sum(name == link_type for name in links.values()),
+        right_count=len(right),
+        right_reachable_count=sum(video.is_reachable for video in right),
+        carrying_count=len(carrying),
+        reachable_count=sum(video.is_reachable for video in carrying),
+    )
+
+
+def _recall(carrying: list[TrueVideo], links: Mapping[str, LinkType]) -> Recall:
+    found = [video for video in carrying if video.aweme_id in links]
+    return Recall(
+        carrying_count=len(carrying),
+        found_count=len(found),
+        reachable_count=sum(video.is_reachable for video in carrying),
+        found_reachable_count=sum(video.is_reachable for video in found),
+    )
+
+
+def _sound(video: TrueVideo | None) -> str:
+    """What a wrongly confirmed video plays, as a word."""
+    if video is None:
+        return "unrelated"
+    return video.kind if video.sound == "as_named" else video.sound
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def to_true_videos(document: Mapping[str, Any]) -> tuple[TrueVideo, ...]:
+    """The public videos of a truth document (`works`: one document per related video).
+
+    A guest reaches a video that is met in some round over confirmed music ids.
+    """
+    return tuple(
+        TrueVideo(
+            aweme_id=work["aweme_id"],
+            music_id=work["music_id"],
+            kind=work["kind"],
+            sound=work["sound"],
+            carries_recording=work["carries_recording"],
+            is_variant=work["heard"] == "variant",
+            is_reachable=work["round"] is not None,
+        )
+        for work in document["works"]
+        if work["is_public"]
+    )

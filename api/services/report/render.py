@@ -1,0 +1,150 @@
+"""The HTML report of a completed job. `render_report` is the whole interface of this package.
+
+The page is one file: style sheet inside (allowed by its hash), pictures as inline SVG, no script.
+Its policy refuses every request, so opening it tells nobody. jinja2 escapes every text.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from api.services.evidence.report_evidence import GatheredPairs
+from api.services.report import figures
+from api.services.report import messages as wording
+from api.services.report.ground_truth import Judgement
+from pipelines.parameters.scan import PARAMETERS
+
+WEB_SCHEMES = frozenset({"http", "https"})
+
+
+def render_report(
+    job: Mapping[str, Any],
+    *,
+    judgement: Judgement | None = None,
+    pairs: GatheredPairs | None = None,
+) -> str:
+    """The report of a completed job as HTML text.
+
+    Args:
+        job: A completed job document with its `result`, as the job API answers it.
+        judgement: Comparison with the ground truth; only the stand-in platform has one.
+        pairs: What is stored of its compared pairs; None shows the result alone.
+    """
+    result = job["result"]
+    style = _style()
+    return _environment().get_template("report.html.j2").render(
+        job=job,
+        result=result,
+        heading=_heading(result),
+        judgement=judgement,
+        pairs=pairs or GatheredPairs(),
+        parameters=_parameters(job.get("parameters") or {}),
+        heard_pairs=_heard_pairs(result["aweme_list"]),
+        plot=figures.draw_engagement(result["aweme_list"]),
+        style=Markup(style),  # noqa: S704 -- our own file
+        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )  # fmt: skip
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("api.services.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": _number,
+        "share": _share,
+        "day": _day,
+        "link": _link,
+        "plain": _plain,
+    }
+    environment.globals |= {
+        "words": wording,
+        "to_gauges": figures.to_gauges,
+        "draw_gauge": figures.draw_gauge,
+    }
+    return environment
+
+
+@cache
+def _style() -> str:
+    source, _, _ = _environment().loader.get_source(_environment(), "report.css")  # type: ignore[union-attr]  # set above
+    return source
+
+
+def _heading(result: Mapping[str, Any]) -> str:
+    """The track's title, its id where it has none, or the name that was searched."""
+    music = result["music"] or {}
+    return str(result["keyword"] or music.get("title") or result["music_id"])
+
+
+def _heard_pairs(videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One entry per compared pair, with the ranked videos whose link rests on it."""
+    pairs: dict[str, dict[str, Any]] = {}
+    for video in videos:
+        evidence = video.get("evidence")
+        if evidence:
+            name = evidence.get("comparison_id") or video["aweme_id"]
+            pair = pairs.setdefault(name, {"evidence": evidence, "videos": []})
+            pair["videos"].append(video)
+    return list(pairs.values())
+
+
+def _parameters(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": parameter.name,
+            "value": _value(given[parameter.name]),
+            "meaning": parameter.meaning,
+            "meaning_zh": parameter.meaning_zh,
+        }
+        for parameter in PARAMETERS
+        if parameter.name in given
+    ]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value) or "—"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "—" if value is None else str(value)
+
+
+def _number(value: float | None) -> str:
+    return "—" if value is None else f"{value:,}"
+
+
+def _share(value: float | None) -> str:
+    return "—" if value is None else f"{100 * value:.1f} %"
+
+
+def _day(seconds: int | None) -> str:
+    return "—" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def _link(address: object) -> str:
+    """The address when it leads to the web, else nothing: a `javascript:` link never appears."""
+    text = str(address or "")
+    try:
+        return text if urlsplit(text).scheme in WEB_SCHEMES else ""
+    except ValueError:
+        return ""
+
+
+def _plain(text: object) -> str:
+    """Text without characters that turn the reading direction or hide others."""
+    hidden = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F])
+    return str(text or "").translate(hidden)

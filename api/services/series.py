@@ -1,0 +1,70 @@
+"""Everything observed of a work, a track or an account, as a document of points over time.
+
+Blocking reads. Not here: HTTP, SQL (`warehouse/queries/series.py`), what a point is
+(`pipelines/reads/series.py`).
+"""
+
+from typing import Any
+
+from pipelines.documents.videos import Document, to_time
+from pipelines.reads.series import COUNTS, MEASURES, Point, SeriesKind, to_point, total_over_time
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.results import read_latest_track
+from warehouse.queries.series import read_account_series, read_track_series, read_video_series
+
+
+def read_series(engine: Engine, kind: SeriesKind, entity_id: str, *, is_demo: bool) -> Document:
+    """The points of one entity, oldest first; none where it was never observed."""
+    name, points = _READERS[kind](engine, entity_id)
+    return {
+        "kind": kind,
+        "id": entity_id,
+        "name": name,
+        "measures": list(MEASURES[kind]),
+        "points": [_document(point) for point in points],
+        "returned_count": len(points),
+        "is_demo_data": is_demo,
+    }
+
+
+def _document(point: Point) -> Document:
+    return {
+        "observed_at": to_time(point.observed_at),
+        "surface": point.surface,
+        **point.values,
+        "is_exact": point.is_exact,
+        "ranges": {name: list(found) for name, found in point.ranges.items()} or None,
+    }
+
+
+def _points(rows: list[dict[str, Any]], kind: SeriesKind) -> tuple[str | None, list[Point]]:
+    points = [
+        to_point(
+            row["observed_at"],
+            {name: row[name] for name in MEASURES[kind]},
+            surface=row["surface"],
+            is_exact=row["is_exact"],
+        )
+        for row in rows
+    ]
+    return next((row["name"] for row in reversed(rows) if row["name"]), None), points
+
+
+def _video(engine: Engine, aweme_id: str) -> tuple[str | None, list[Point]]:
+    return _points(read_video_series(engine, aweme_id), "video")
+
+
+def _account(engine: Engine, sec_uid: str) -> tuple[str | None, list[Point]]:
+    return _points(read_account_series(engine, sec_uid), "account")
+
+
+def _track(engine: Engine, music_id: str) -> tuple[str | None, list[Point]]:
+    track = read_latest_track(engine, music_id)
+    observations = (
+        (row["observed_at"], row["aweme_id"], {name: row[name] for name in COUNTS})
+        for row in read_track_series(engine, music_id)
+    )
+    return None if track is None else track.title, total_over_time(observations)
+
+
+_READERS = {"video": _video, "account": _account, "track": _track}

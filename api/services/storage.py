@@ -1,0 +1,73 @@
+"""How much room the stores take, what is left, and what was asked of each host today.
+
+Blocking: walks folders. Paths never leave this file. Not here: HTTP, clean-up.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pipelines.documents.videos import Document
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "lake": ("lake",),
+    "control": ("control.sqlite", "control.sqlite-wal", "control.sqlite-shm"),
+    "orchestrator": ("dagster",),
+    "sounds": ("sounds",),
+    "reports": ("reports",),
+    "cache": ("cache",),
+}
+
+
+def measure_storage(
+    root: Path, *, spent_today: Mapping[str, int], daily_budget: int, is_demo: bool
+) -> Document:
+    """Sizes below the home of one world in bytes, and the budget of today (UTC)."""
+    found = {name: _measure(root, names) for name, names in PARTS.items()}
+    named = {name for names in PARTS.values() for name in names}
+    rest = [path.name for path in _entries(root) if path.name not in named]
+    found["other"] = _measure(root, tuple(rest))
+    parts: list[dict[str, Any]] = [
+        {"name": name, "bytes": size, "files": files} for name, (size, files) in found.items()
+    ]
+    hosts = [
+        {"host": host, "used": used, "left": max(0, daily_budget - used)}
+        for host, used in spent_today.items()
+    ]
+    return {
+        "parts": parts,
+        "total_bytes": sum(part["bytes"] for part in parts),
+        "free_bytes": shutil.disk_usage(root).free,
+        "budget": {
+            "limit": daily_budget,
+            "used": max(spent_today.values(), default=0),
+            "hosts": hosts,
+        },
+        "is_demo_data": is_demo,
+    }
+
+
+def _measure(root: Path, names: tuple[str, ...]) -> tuple[int, int]:
+    sizes = [size for name in names for size in _sizes(root / name)]
+    return sum(sizes), len(sizes)
+
+
+def _sizes(path: Path) -> Iterator[int]:
+    """Sizes of the files at or below a path; what vanishes meanwhile is left out."""
+    with suppress(OSError):
+        if not path.is_dir():
+            yield path.stat().st_size
+            return
+    for folder, _, files in os.walk(path):
+        for name in files:
+            with suppress(OSError):
+                yield (Path(folder) / name).stat().st_size
+
+
+def _entries(root: Path) -> list[Path]:
+    with suppress(OSError):
+        return sorted(root.iterdir())
+    return []

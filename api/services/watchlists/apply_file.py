@@ -1,0 +1,59 @@
+"""Making the kept watchlists what a file says: all of it is checked before anything is changed."""
+
+from typing import Any
+
+from api.services.watchlists.service import WatchBook
+from api.services.watchlists.yaml_files import FiledPlan, read_watch_file
+from pipelines.documents.videos import Document
+from warehouse.records.errors import InputError, InvalidParameterError
+from warehouse.records.watchlists import Plan
+
+
+def apply_file(book: WatchBook, text: str, *, prune: bool, dry_run: bool) -> Document:
+    """Bring the book to what the file says.
+
+    Returns:
+        `changes`: per watchlist `name`, `what` (added, changed, unchanged, removed, and `kept` for
+        one that the file does not name), and the `fields` that changed; `dry_run`.
+
+    Raises:
+        InvalidParameterError: The file cannot be used, with the line; nothing was changed.
+    """
+    filed = read_watch_file(text)
+    for one in filed:
+        _check(book, one)
+    kept = book.plans()
+    changes = [_change(one.plan, kept.get(one.plan.name)) for one in filed]
+    named = {one.plan.name for one in filed}
+    rest = "removed" if prune else "kept"
+    changes += [{"name": name, "what": rest, "fields": []} for name in kept if name not in named]
+    if not dry_run:
+        _carry_out(book, {one.plan.name: one.plan for one in filed}, changes)
+    return {"changes": changes, "dry_run": dry_run}
+
+
+def _check(book: WatchBook, filed: FiledPlan) -> None:
+    try:
+        book.check(filed.plan)
+    except InputError as error:
+        detail = f"line {filed.line}: {filed.plan.name}: {error.detail}"
+        raise InvalidParameterError(detail, hint=error.hint) from error
+
+
+def _change(plan: Plan, before: Plan | None) -> Document:
+    if before is None:
+        return {"name": plan.name, "what": "added", "fields": []}
+    old, new = before.to_document(), plan.to_document()
+    fields = [name for name, value in new.items() if old[name] != value]
+    return {"name": plan.name, "what": "changed" if fields else "unchanged", "fields": fields}
+
+
+def _carry_out(book: WatchBook, plans: dict[str, Plan], changes: list[dict[str, Any]]) -> None:
+    for change in changes:
+        name = change["name"]
+        if change["what"] == "added":
+            book.create(plans[name])
+        elif change["what"] == "changed":
+            book.replace(plans[name])
+        elif change["what"] == "removed":
+            book.delete(name)

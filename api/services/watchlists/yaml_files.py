@@ -1,0 +1,162 @@
+"""Watchlists as a YAML file: read strictly, each complaint with the line it is about.
+
+Inputs are taken as they are written, so that 19 digits stay 19 digits. Not here: what is kept,
+what would change (`api/cli/commands/watchlist.py`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from api.params.watchlists import WatchlistBody
+from warehouse.records.errors import InvalidParameterError, SametrackError
+from warehouse.records.watchlists import ENTRY_KINDS, Plan
+
+MAX_FILE_BYTES = 1_000_000
+_TOP = "watchlists"
+_GROUPS = {f"{kind}s": kind for kind in ENTRY_KINDS}
+"""How a file lists entries: `tracks`, `accounts`, `hashtags`."""
+
+_FIELDS = ("name", "every", *_GROUPS, "thresholds", "parameters", "enabled")
+_HINT = "docs/watchlists.md shows a whole file"
+
+type _Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FiledPlan:
+    """A plan, and the line where it begins."""
+
+    plan: Plan
+    line: int
+
+
+def read_watch_file(text: str) -> list[FiledPlan]:
+    """The plans in a file, in its order.
+
+    Raises:
+        InvalidParameterError: Something in it cannot be used; `detail` begins with the line.
+    """
+    root = _compose(text)
+    if not isinstance(root, yaml.MappingNode):
+        raise _wrong(root, f"the file begins with `{_TOP}:`")
+    fields = _fields(root, (_TOP,), at="the file")
+    listed = fields.get(_TOP)
+    if not isinstance(listed, yaml.SequenceNode):
+        raise _wrong(listed or root, f"`{_TOP}` is a list of watchlists")
+    found: dict[str, FiledPlan] = {}
+    for node in listed.value:
+        filed = FiledPlan(_to_plan(node), _line(node))
+        if filed.plan.name in found:
+            first = found[filed.plan.name].line
+            raise _wrong(node, f"`name`: {filed.plan.name!r} stands in line {first} already")
+        found[filed.plan.name] = filed
+    return list(found.values())
+
+
+def _compose(text: str) -> yaml.Node:
+    if len(text.encode()) > MAX_FILE_BYTES:
+        raise InvalidParameterError("the file is larger than a megabyte", hint=_HINT)
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):  # one that stands for itself would never end
+                raise _wrong(event, "aliases (`*name`) are not read")
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = 1 if error.problem_mark is None else error.problem_mark.line + 1
+        raise InvalidParameterError(f"line {line}: {error.problem}", hint=_HINT) from error
+    except yaml.YAMLError as error:
+        raise InvalidParameterError("the file is no YAML text", hint=_HINT) from error
+    if root is None:
+        raise InvalidParameterError("line 1: the file is empty", hint=_HINT)
+    return root
+
+
+def _to_plan(node: yaml.Node) -> Plan:
+    if not isinstance(node, yaml.MappingNode):
+        raise _wrong(node, "a watchlist has a name, `every` and what to look at")
+    fields = _fields(node, _FIELDS, at="a watchlist")
+    lines: dict[_Place, int] = {(): _line(node)}
+    document = {
+        name: _value(child, (name,), lines) for name, child in fields.items() if name not in _GROUPS
+    }
+    document["entries"] = _entries(fields, lines)
+    if isinstance(fields.get("name"), yaml.ScalarNode):
+        document["name"] = fields["name"].value  # a name like 2026 is a name
+    try:
+        return WatchlistBody.model_validate(document).to_plan()
+    except ValidationError as error:
+        raise _complaint(error, lines) from error
+
+
+def _entries(fields: Mapping[str, yaml.Node], lines: dict[_Place, int]) -> list[dict[str, str]]:
+    """The entries of all groups; ids and links as text, whatever YAML takes them for."""
+    found: list[dict[str, str]] = []
+    for group, kind in _GROUPS.items():
+        node = fields.get(group)
+        if node is None:
+            continue
+        if not isinstance(node, yaml.SequenceNode):
+            raise _wrong(node, f"`{group}` is a list of ids or links")
+        for child in node.value:
+            if not isinstance(child, yaml.ScalarNode):
+                raise _wrong(child, f"`{group}` is a list of ids or links")
+            lines["entries", len(found)] = _line(child)
+            found.append({"kind": kind, "input": child.value})
+    return found
+
+
+def _value(node: yaml.Node, place: _Place, lines: dict[_Place, int]) -> Any:
+    """Plain values, with the line of each by its place."""
+    lines[place] = _line(node)
+    if isinstance(node, yaml.MappingNode):
+        children = _fields(node, None, at=str(place[-1]))
+        return {name: _value(child, (*place, name), lines) for name, child in children.items()}
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(child, (*place, number), lines) for number, child in enumerate(node.value)]
+    try:
+        return yaml.SafeLoader("").construct_object(node)
+    except (yaml.YAMLError, ValueError) as error:
+        raise _wrong(node, f"{node.value!r} cannot be read") from error
+
+
+def _fields(
+    node: yaml.MappingNode, known: tuple[str, ...] | None, *, at: str
+) -> dict[str, yaml.Node]:
+    """A mapping by its keys: no key twice, none that is not known."""
+    found: dict[str, yaml.Node] = {}
+    for key, child in node.value:
+        name = str(key.value)
+        if name in found:
+            raise _wrong(key, f"`{name}` stands twice in {at}")
+        if known is not None and name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            advice = f"did you mean `{near[0]}`?" if near else f"known are: {', '.join(known)}"
+            raise _wrong(key, f"`{name}` is not a field of {at}; {advice}")
+        found[name] = child
+    return found
+
+
+def _complaint(error: ValidationError, lines: Mapping[_Place, int]) -> SametrackError:
+    """The first complaint, with the line of the nearest thing that stands in the file."""
+    wrong = error.errors()[0]
+    place: _Place = tuple(wrong["loc"])
+    near = place
+    while near not in lines:
+        near = near[:-1]
+    name = ".".join(map(str, place))
+    message = wrong["msg"][0].lower() + wrong["msg"][1:]
+    return InvalidParameterError(f"line {lines[near]}: `{name}`: {message}", hint=_HINT)
+
+
+def _wrong(where: yaml.Node | yaml.Event, what: str) -> InvalidParameterError:
+    return InvalidParameterError(f"line {_line(where)}: {what}", hint=_HINT)
+
+
+def _line(where: yaml.Node | yaml.Event) -> int:
+    mark = where.start_mark
+    return 1 if mark is None else int(mark.line) + 1

@@ -1,1 +1,0 @@
-"""The assets of a scan. Each body is: enter the stage, call, append, report the counts."""

@@ -1,0 +1,1 @@
+"""Media files to mono samples and features, inside limits, in child processes that may die."""

@@ -1,0 +1,177 @@
+"""A listening child: reads paths, answers with features, and can harm nothing but itself.
+
+Started by `listening.py` as `python -m pipelines.audio.decode.decoder_process`. It limits its
+own memory, writes
+no file, dies with its parent, and speaks length-prefixed messages on the pipe it was given.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+import time
+from pathlib import Path
+from typing import BinaryIO, TypedDict
+
+from pipelines.audio.decode.limits import DecodeLimits
+
+FRAME = struct.Struct("<II")
+"""Lengths of the JSON head and of the packed features behind it."""
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+_HASH_PIECE = 1 << 20
+
+
+class Answer(TypedDict, total=False):
+    """What a child says of one file: a reason, or what it heard."""
+
+    sha256: str | None
+    reason: str
+    duration_s: float
+    sample_rate_hz: int
+    codec: str
+    library_version: str
+    cpu_ms: float
+
+
+class Order(TypedDict):
+    """What a child is asked: to measure a file or, with a start and a length, to cut it."""
+
+    path: str
+    cut: list[float] | None
+
+
+def main() -> None:
+    """Serve until the parent closes the pipe or dies."""
+    parent_pid, limits_json = int(sys.argv[1]), sys.argv[2]
+    _die_with(parent_pid)
+    answers = _private_stdout()
+    limits = DecodeLimits(**json.loads(limits_json))
+    _warm_up()
+    _limit_resources(limits.memory_mb)
+    _send(answers, Answer(), b"")
+    for line in sys.stdin.buffer:
+        _send(answers, *_obey(json.loads(line), limits))
+
+
+def _die_with(parent_pid: int) -> None:
+    """Ask the kernel to end this process with its parent, and go if that one is gone already."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if os.getppid() != parent_pid:
+        sys.exit(0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+
+
+def _private_stdout() -> BinaryIO:
+    """Keep the answers' pipe to ourselves: what a library prints goes nowhere."""
+    answers = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    return answers
+
+
+def _warm_up() -> None:
+    """Load the libraries before the limits count and before the first file waits for them."""
+    import av  # noqa: PLC0415 - in the child only, after its thread limits are set
+    import numpy as np  # noqa: PLC0415
+
+    from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
+
+    av.logging.set_level(None)
+    second = np.sin(np.arange(44_100, dtype=np.float32))
+    measure_features(second, 44_100)
+
+
+def _limit_resources(memory_mb: int) -> None:
+    limits = {
+        resource.RLIMIT_AS: memory_mb << 20,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: 0,
+    }
+    for kind, limit in limits.items():
+        resource.setrlimit(kind, (limit, limit))
+
+
+def _obey(order: Order, limits: DecodeLimits) -> tuple[Answer, bytes]:
+    path, cut = Path(order["path"]), order["cut"]
+    return _listen(path, limits) if cut is None else _cut(path, cut, limits)
+
+
+def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> tuple[Answer, bytes]:
+    from pipelines.audio.decode.decoding import DecodeRefusedError  # noqa: PLC0415 - as above
+    from pipelines.audio.decode.excerpts import cut_sound  # noqa: PLC0415 - rarely needed
+
+    start_s, duration_s = stretch
+    try:
+        return Answer(), cut_sound(path, start_s=start_s, duration_s=duration_s, limits=limits)
+    except DecodeRefusedError as exc:
+        return Answer(reason=exc.reason), b""
+    except MemoryError:
+        return Answer(reason="out_of_memory"), b""
+    except (OSError, ValueError):
+        return Answer(reason="file_unreadable"), b""
+
+
+def _listen(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:
+    from pipelines.audio.decode.decoding import (  # noqa: PLC0415 - as above
+        DecodeRefusedError,
+        check_file,
+    )
+
+    started = time.process_time()
+    sha256 = None
+    try:
+        check_file(path, limits)
+        sha256 = _hash(path)
+        answer, packed = _measured(path, limits)
+    except DecodeRefusedError as exc:
+        return Answer(sha256=sha256, reason=exc.reason), b""
+    except MemoryError:
+        return Answer(sha256=sha256, reason="out_of_memory"), b""
+    except OSError:
+        return Answer(sha256=sha256, reason="file_unreadable"), b""
+    answer["sha256"] = sha256
+    answer["cpu_ms"] = 1000 * (time.process_time() - started)
+    return answer, packed
+
+
+def _measured(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:
+    from pipelines.audio.decode.decoding import decode_sound  # noqa: PLC0415 - as above
+    from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
+    from pipelines.audio.features.sounds import library_version, pack_features  # noqa: PLC0415
+
+    decoded = decode_sound(path, limits)
+    packed = pack_features(measure_features(decoded.samples, decoded.rate))
+    answer = Answer(
+        duration_s=len(decoded.samples) / decoded.rate,
+        sample_rate_hz=decoded.rate,
+        codec=decoded.codec,
+        library_version=library_version(),
+    )
+    return answer, packed
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_HASH_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _send(answers: BinaryIO, answer: Answer, packed: bytes) -> None:
+    head = json.dumps(answer).encode()
+    answers.write(FRAME.pack(len(head), len(packed)) + head + packed)
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""From a file of unknown origin to mono samples, inside limits.
+
+Runs in a listening child only. Only local files, only the listed containers and codecs, one
+thread, at most `max_seconds`. What is refused has a stable reason word. Not here: features,
+processes and their memory limits (`listener.py`).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+import numpy as np
+from av.audio.frame import AudioFrame
+from av.audio.stream import AudioStream
+from numpy.typing import NDArray
+
+from pipelines.audio.decode.limits import DecodeLimits
+
+FORMATS = "mov,mp3,ogg,wav,flac,matroska,webm,aac"
+CODECS = frozenset(
+    {"aac", "aac_latm", "alac", "flac", "mp2", "mp2float", "mp3", "mp3float", "opus", "libopus"}
+    | {"vorbis", "libvorbis", "pcm_alaw", "pcm_mulaw", "pcm_u8", "pcm_s16le", "pcm_s24le"}
+    | {"pcm_s32le", "pcm_f32le", "pcm_f64le", "pcm_s16be", "pcm_s24be"}
+)
+SHORTEST_S = 5.5
+_SILENCE_RMS = 10 ** (-60 / 20)
+_HIGHEST_SAMPLE = np.float32(4.0)  # a float file may hold anything; real sound stays below this
+_RATES_HZ = range(8_000, 192_001)
+_BAD_PACKETS_ALLOWED = 50
+
+
+class DecodeRefusedError(Exception):
+    """The file cannot be compared; `reason` is a stable word. Never leaves `pipelines.audio`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded:
+    """Mono samples (n,) float32 without constant part, at `rate` Hz, and the codec they had."""
+
+    samples: NDArray[np.float32]
+    rate: int
+    codec: str
+
+
+def decode_sound(path: Path, limits: DecodeLimits) -> Decoded:
+    """Decode the first sound stream of a local file.
+
+    Raises:
+        DecodeRefusedError: `file_missing`, `file_empty`, `file_too_large`, `undecodable`,
+            `no_sound_stream`, `unsupported_codec`, `unsupported_rate`, `too_short`, `silent`.
+    """
+    check_file(path, limits)
+    try:
+        decoded = _decode_stream(path, limits)
+    except (av.FFmpegError, ValueError, OverflowError, EOFError) as exc:
+        raise DecodeRefusedError("undecodable") from exc
+    return _audible(decoded)
+
+
+def check_file(path: Path, limits: DecodeLimits) -> None:
+    """Refuse what is no file, empty or too large, before a byte of it is read."""
+    if not path.is_file():
+        raise DecodeRefusedError("file_missing")
+    size = path.stat().st_size
+    if size == 0:
+        raise DecodeRefusedError("file_empty")
+    if size > limits.max_bytes:
+        raise DecodeRefusedError("file_too_large")
+
+
+def _decode_stream(path: Path, limits: DecodeLimits) -> Decoded:
+    options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
+    # the explicit protocol keeps a name such as "concat:a|b" from being read as one
+    with av.open(f"file:{path.absolute()}", options=options) as container:
+        if not container.streams.audio:
+            raise DecodeRefusedError("no_sound_stream")
+        stream = container.streams.audio[0]
+        codec = stream.codec_context.codec.name
+        if codec not in CODECS:
+            raise DecodeRefusedError("unsupported_codec")
+        stream.codec_context.thread_count = 1
+        pieces, rate = _decoded_pieces(container, stream, limits.max_seconds)
+    return Decoded(np.concatenate(pieces), rate, codec)
+
+
+def _decoded_pieces(
+    container: av.container.InputContainer, stream: AudioStream, max_seconds: float
+) -> tuple[list[NDArray[np.float32]], int]:
+    """Decode until enough is there; a few broken packets are passed over, as players do.
+
+    Frames are copied at once: FFmpeg then uses their memory again, and nothing is copied twice.
+    Gaps in their time stamps are no gaps in the sound.
+    """
+    pieces: list[NDArray[np.float32]] = []
+    count, rate, bad = 0, 0, 0
+    for packet in container.demux(stream):
+        try:
+            frames = packet.decode()
+        except av.InvalidDataError:
+            bad += 1
+            if bad > _BAD_PACKETS_ALLOWED:
+                break
+            continue
+        for frame in frames:
+            rate = _checked_rate(frame, rate)
+            pieces.append(_mono(frame))
+            count += len(pieces[-1])
+        if count and count >= max_seconds * rate:
+            break
+    if not count:
+        raise DecodeRefusedError("undecodable")
+    return pieces, rate
+
+
+def _checked_rate(frame: AudioFrame, before: int) -> int:
+    rate = frame.sample_rate
+    if rate not in _RATES_HZ:
+        raise DecodeRefusedError("unsupported_rate")
+    if before and rate != before:
+        raise DecodeRefusedError("undecodable")  # the sound changes its grid half way
+    return rate
+
+
+def _mono(frame: AudioFrame) -> NDArray[np.float32]:
+    """The mean of the channels, copied."""
+    if frame.format.name == "fltp":  # AAC, MP3, Opus, Vorbis: a third of the usual way's cost
+        first, *others = (np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes)
+        mixed = first.copy()
+        for other in others:
+            mixed += other
+        return mixed / np.float32(1 + len(others)) if others else mixed
+    raw = frame.to_ndarray()
+    if not frame.format.is_planar:
+        raw = raw.reshape(-1, frame.layout.nb_channels).T
+    mono = raw.mean(axis=0, dtype=np.float32)
+    if raw.dtype == np.uint8:
+        mono = (mono - np.float32(128)) / np.float32(128)
+    elif raw.dtype.kind == "i":
+        mono /= np.float32(2 ** (8 * raw.dtype.itemsize - 1))
+    return mono
+
+
+def _tamed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Without the infinite and the absurd, which are rare: looking costs less than replacing."""
+    if samples.min() >= -_HIGHEST_SAMPLE and samples.max() <= _HIGHEST_SAMPLE:
+        return samples  # a comparison with NaN is false
+    finite = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.clip(finite, -_HIGHEST_SAMPLE, _HIGHEST_SAMPLE)
+
+
+def _audible(decoded: Decoded) -> Decoded:
+    """Take the constant part away and refuse what is too short or silent."""
+    if len(decoded.samples) < SHORTEST_S * decoded.rate:
+        raise DecodeRefusedError("too_short")
+    samples = _tamed(decoded.samples)
+    samples -= np.float32(samples.mean(dtype=np.float64))
+    if np.sqrt(np.mean(np.square(samples), dtype=np.float64)) < _SILENCE_RMS:
+        raise DecodeRefusedError("silent")
+    return Decoded(samples, decoded.rate, decoded.codec)

@@ -1,0 +1,215 @@
+"""Why a pair was judged as it was, as arrays for a picture: both sounds on one time axis, where
+they are alike, the stretch that was compared and its numbers against their limits.
+
+Stored features and stored evidence in, a frozen record out. NumPy alone: this module may be loaded
+where nothing is decoded and nothing compiled. Not here: drawing, judging again (`recompute.py`).
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.audio.features.grid import HOP_S
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching.hypotheses import Hypothesis, undo
+from warehouse.records.evidence import Limits, PairEvidence, variant_kind
+
+LARGEST_MAP = 400
+WIDEST_STRIP = 900
+_MOST_FRAMES = 1_500  # a longer sound is looked at in larger steps
+_ALIKE_OVER_S = 1.0
+_LEAST_ENERGY = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Strip:
+    """Chroma of one sound: `levels` (36, columns) in 0..1, from `start_s` for `duration_s` seconds
+    of the reference's time.
+    """
+
+    levels: NDArray[np.float32]
+    start_s: float
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Similarity:
+    """Chroma plus MFCC correlation of one second around each pair of moments.
+
+    `values` (candidate rows, reference columns) in -2..2, both at most 400, cover both sounds from
+    0 s on; candidate time is that of the sound with its speed undone.
+    """
+
+    values: NDArray[np.float32]
+    reference_s: float
+    candidate_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The compared stretch in seconds; the candidate's start with its speed undone."""
+
+    reference_start_s: float
+    candidate_start_s: float
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One number of the evidence; `limit` None where none is set."""
+
+    name: str
+    value: float | None
+    limit: float | None
+    lower_is_better: bool
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the value meets its limit; None when either is unknown."""
+        if self.value is None or self.limit is None:
+            return None
+        return self.value <= self.limit if self.lower_is_better else self.value >= self.limit
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Explanation:
+    """A judged pair, ready to be drawn. `window` None: nothing was compared."""
+
+    evidence: PairEvidence
+    measures: tuple[Measure, ...]
+    reference: Strip
+    candidate: Strip
+    similarity: Similarity
+    window: Window | None
+
+
+def explain_pair(
+    reference: Features, candidate: Features, evidence: PairEvidence, *, limits: Limits
+) -> Explanation:
+    """Show a judged pair.
+
+    Args:
+        reference: Uncentred features of the reference, as stored.
+        candidate: Uncentred features of the candidate, as stored.
+        evidence: What was found for this pair.
+        limits: What it was held against.
+    """
+    tempo = _tempo(evidence)
+    undone = _undone(candidate, evidence)
+    window = _window(evidence, tempo)
+    offset_s = window.reference_start_s - window.candidate_start_s if window else 0.0
+    return Explanation(
+        evidence=evidence,
+        measures=measures_of(evidence, limits),
+        reference=_strip(reference, 0.0),
+        candidate=_strip(undone, offset_s),
+        similarity=_similarity(reference, undone),
+        window=window,
+    )
+
+
+def measures_of(evidence: PairEvidence, limits: Limits) -> tuple[Measure, ...]:
+    """The numbers of a pair against the limits of the segment it was judged by."""
+    if evidence.segment == "whole":
+        allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
+    else:
+        allowed = (limits.local_chroma_distance, limits.local_mfcc_distance, limits.local_overlap_s)
+    numbers: tuple[tuple[str, float | None, float | None, bool], ...] = (
+        ("chroma_distance", evidence.chroma_distance, allowed[0], True),
+        ("mfcc_distance", evidence.mfcc_distance, allowed[1], True),
+        ("overlap_s", evidence.overlap_s, allowed[2], False),
+        ("peak_agreement", evidence.peak_agreement, None, False),
+        ("score", evidence.score, limits.match_threshold, False),
+    )
+    return tuple(
+        Measure(name=name, value=value, limit=limit, lower_is_better=is_lower)
+        for name, value, limit, is_lower in numbers
+    )
+
+
+def _tempo(evidence: PairEvidence) -> float:
+    return evidence.speed or 1.0
+
+
+def _undone(candidate: Features, evidence: PairEvidence) -> Features:
+    tempo, semitones = _tempo(evidence), evidence.semitones or 0.0
+    if (tempo, semitones) == (1.0, 0.0):
+        return candidate
+    hypothesis = Hypothesis(family=variant_kind(evidence), tempo=tempo, semitones=semitones)
+    return undo(candidate, hypothesis)
+
+
+def _window(evidence: PairEvidence, tempo: float) -> Window | None:
+    first, second = evidence.reference_start_s, evidence.candidate_start_s
+    if first is None or second is None or evidence.overlap_s is None:
+        return None
+    return Window(
+        reference_start_s=first, candidate_start_s=second * tempo, duration_s=evidence.overlap_s
+    )
+
+
+def _strip(features: Features, start_s: float) -> Strip:
+    chroma = features.chroma.astype(np.float32)
+    loudest = chroma.max(axis=1, keepdims=True)
+    quiet = np.float32(0.05) * (loudest.max() if len(loudest) else 0)
+    levels = chroma / np.maximum(loudest, quiet + np.float32(1e-9))
+    step = ceil(len(levels) / WIDEST_STRIP)
+    return Strip(
+        levels=np.ascontiguousarray(_reduced(levels.T, 1, step).clip(0, 1)),
+        start_s=start_s,
+        duration_s=features.duration_s,
+    )
+
+
+def _similarity(reference: Features, candidate: Features) -> Similarity:
+    step = ceil(max(reference.frames, candidate.frames) / _MOST_FRAMES)
+    width = max(1, round(_ALIKE_OVER_S / (HOP_S * step)))
+    first, second = reference.centred, candidate.centred
+    values = _correlation(first.chroma[::step], second.chroma[::step], width)
+    values += _correlation(first.mfcc[::step], second.mfcc[::step], width)
+    rows, columns = (ceil(count / LARGEST_MAP) for count in values.shape)
+    return Similarity(
+        values=_reduced(values, rows, columns),
+        reference_s=reference.duration_s,
+        candidate_s=candidate.duration_s,
+    )
+
+
+def _correlation(
+    reference: NDArray[np.float32], candidate: NDArray[np.float32], width: int
+) -> NDArray[np.float32]:
+    """Correlation of the `width` frames around each pair of frames, (candidate, reference)."""
+    products = _along_diagonal(candidate @ reference.T, width)
+    left = _along(np.square(candidate).sum(axis=1), width)
+    right = _along(np.square(reference).sum(axis=1), width)
+    norms = np.sqrt(np.maximum(np.outer(left, right), _LEAST_ENERGY))
+    correlation: NDArray[np.float32] = (products / norms).clip(-1, 1).astype(np.float32)
+    return correlation
+
+
+def _along(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    ones = np.ones(width, dtype=np.float32)
+    full: NDArray[np.float32] = np.convolve(values, ones)
+    first = width // 2
+    return full[first : first + len(values)]
+
+
+def _along_diagonal(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    """Sum of the `width` neighbours of each cell along its diagonal."""
+    before = width - 1 - width // 2
+    padded = np.pad(values, ((before, width), (before, width)))
+    rows, columns = values.shape
+    summed = np.zeros_like(values)
+    for shift in range(width):
+        summed += padded[shift : shift + rows, shift : shift + columns]
+    return summed
+
+
+def _reduced(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np.float32]:
+    """Largest value of each block of `rows` x `columns`: a thin diagonal must not vanish."""
+    for axis, size in enumerate((rows, columns)):
+        starts = np.arange(0, values.shape[axis], max(1, size))
+        values = np.maximum.reduceat(values, starts, axis=axis)
+    return values.astype(np.float32)

@@ -1,0 +1,128 @@
+"""What is known of a sound after listening, and how its features are packed for the warehouse.
+
+What belongs here: the records and the byte form. Not here: how features are measured.
+"""
+
+import struct
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from itertools import pairwise
+
+import numpy as np
+
+from pipelines.audio.features.filter_banks import CHROMA_BINS, MEL_BANDS
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
+from warehouse.records.evidence import JUDGING_REVISION
+
+_MAGIC = b"SMTF"
+_HEADER = struct.Struct("<4sHII")  # magic, feature version, feature frames, peaks
+_MOST_FRAMES = 100_000  # an hour and more; a longer claim is a broken row
+
+
+class FeaturesUnreadableError(ValueError):
+    """Packed features are cut off, of another version, or no features at all."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sound:
+    """A sound that was heard.
+
+    Attributes:
+        sha256: Hash of the file as read.
+        features: Uncentred features.
+        duration_s: Decoded length in seconds.
+        sample_rate_hz: Native sample rate.
+        codec: Name of the decoder.
+        feature_version: Version of the feature extraction.
+        library_version: Versions of decoder and numeric libraries.
+        cpu_ms: Processor time of hashing, decoding and measuring; 0 when read from storage.
+    """
+
+    sha256: str
+    features: Features
+    duration_s: float
+    sample_rate_hz: int
+    codec: str
+    feature_version: str = FEATURE_VERSION
+    library_version: str
+    cpu_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotComparable:
+    """A sound that could not be checked. `reason` is a stable word, `sha256` None if unread."""
+
+    sha256: str | None
+    reason: str
+
+
+type Heard = Sound | NotComparable
+
+
+@cache  # to ask the packages takes milliseconds, and every verdict says it
+def library_version() -> str:
+    """Versions that a measurement may depend on, for example `av 19.0.2; numpy 2.5.5; ...`."""
+    return "; ".join(f"{name} {version(name)}" for name in ("av", "numpy", "scipy", "numba"))
+
+
+def judging_version() -> str:
+    """Versions that a verdict may depend on: how is judged, then `library_version`."""
+    return f"judging {JUDGING_REVISION}; {library_version()}"
+
+
+def pack_features(features: Features) -> bytes:
+    """The byte form: header, chroma, mel, peaks (little-endian)."""
+    peaks = features.peaks
+    header = _HEADER.pack(_MAGIC, int(FEATURE_VERSION), features.frames, len(peaks.frames))
+    return b"".join(
+        (
+            header,
+            features.chroma.astype("<f2").tobytes(),
+            features.mel_db.astype("<f2").tobytes(),
+            peaks.frames.astype("<u2").tobytes(),
+            peaks.hertz.astype("<f4").tobytes(),
+            peaks.phases.tobytes(),
+        )
+    )
+
+
+def unpack_features(packed: bytes) -> Features:
+    """Read what `pack_features` wrote.
+
+    Raises:
+        FeaturesUnreadableError: The bytes are cut off, foreign or of another feature version.
+    """
+    frames, peak_count = _checked_header(packed)
+    sizes = (
+        frames * CHROMA_BINS * 2,
+        frames * MEL_BANDS * 2,
+        peak_count * 2,
+        peak_count * 4,
+        peak_count,
+    )
+    ends = np.cumsum((_HEADER.size, *sizes))
+    if len(packed) != ends[-1]:
+        raise FeaturesUnreadableError("packed features are cut off")
+    chroma, mel, at, hertz, phases = (packed[start:end] for start, end in pairwise(ends))
+    return Features(
+        np.frombuffer(chroma, "<f2").reshape(frames, CHROMA_BINS),
+        np.frombuffer(mel, "<f2").reshape(frames, MEL_BANDS),
+        Peaks(
+            np.frombuffer(at, "<u2").astype(np.int32),
+            np.frombuffer(hertz, "<f4").astype(np.float32),
+            np.frombuffer(phases, np.uint8),
+        ),
+    )
+
+
+def _checked_header(packed: bytes) -> tuple[int, int]:
+    if len(packed) < _HEADER.size:
+        raise FeaturesUnreadableError("packed features are cut off")
+    magic, feature_version, frames, peak_count = _HEADER.unpack_from(packed)
+    if magic != _MAGIC or frames > _MOST_FRAMES or peak_count > 100 * _MOST_FRAMES:
+        raise FeaturesUnreadableError("these bytes are no packed features")
+    if feature_version != int(FEATURE_VERSION):
+        raise FeaturesUnreadableError(f"packed features have version {feature_version}")
+    return frames, peak_count

@@ -1,0 +1,3 @@
+"""Two sounds compared: alignment, hypotheses of edits, scores, the verdict. Arrays in, records
+out.
+"""

@@ -1,0 +1,194 @@
+"""Where two sounds fit best: every offset, every 6 s window, then a warp of one frame at most.
+
+Alignment is rigid because free warping fits anything to anything. What belongs here: finding
+the blocks and measuring their distances. Not here: limits, scores, verdicts.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.audio.features.centring import Centred
+from pipelines.audio.features.grid import HOP_S
+from pipelines.audio.matching.kernels import Quartet, banded_path, best_alignment
+
+DTW_RADIUS = 1
+_NO_OVERLAP = -9.0
+_ONE_THREAD_PRODUCTS = 1 << 18
+_LEAST_ENERGY = 1e-3  # per frame; music has 0.2 to 0.8, a steady tone nothing that can correlate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """An aligned stretch of both sounds, in frames, with its correlations in -1..1."""
+
+    reference_frame: int
+    candidate_frame: int
+    frames: int
+    chroma: float
+    mfcc: float
+
+    @property
+    def overlap_s(self) -> float:
+        """Length in seconds."""
+        return self.frames * HOP_S
+
+    @property
+    def chroma_distance(self) -> float:
+        """1 - correlation: 0 identical, about 1 unrelated."""
+        return 1.0 - self.chroma
+
+    @property
+    def mfcc_distance(self) -> float:
+        """1 - correlation: 0 identical, about 1 unrelated."""
+        return 1.0 - self.mfcc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """The best local window and the best whole overlap, each None when the sounds are too short."""
+
+    local: Block | None
+    whole: Block | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Energy:
+    """Sums of squares before each frame (frames + 1) and 1 / norm of the window ending there."""
+
+    before: NDArray[np.float32]
+    inverse_norm: NDArray[np.float32]
+
+
+def align(
+    reference: Centred,
+    candidate: Centred,
+    *,
+    window_s: float,
+    least_window_s: float,
+    least_overlap_s: float,
+) -> Alignment:
+    """Find the window with the largest c + m and the overlap with the largest c + m.
+
+    Args:
+        reference: Centred features of the reference.
+        candidate: Centred features of the candidate.
+        window_s: Length of the local window in seconds.
+        least_window_s: What it may shrink to when a sound is shorter.
+        least_overlap_s: Shortest whole comparison in seconds.
+    """
+    shorter = min(len(reference.chroma), len(candidate.chroma))
+    window = min(round(window_s / HOP_S), shorter)
+    if window * HOP_S < least_window_s:
+        return Alignment(local=None, whole=None)
+    energies = (*_energies(reference, window), *_energies(candidate, window))
+    (_, row, column), (whole, whole_row, whole_column) = best_alignment(
+        _products(reference.chroma, candidate.chroma),
+        _products(reference.mfcc, candidate.mfcc),
+        _quartet([energy.inverse_norm for energy in energies]),
+        _quartet([energy.before for energy in energies]),
+        window,
+        math.ceil(least_overlap_s / HOP_S),
+    )
+    local = _block(reference, candidate, row - window + 1, column - window + 1, window)
+    if whole == _NO_OVERLAP:
+        return Alignment(local=local, whole=None)
+    length = min(whole_row, whole_column) + 1
+    first = (whole_row - length + 1, whole_column - length + 1)
+    return Alignment(local=local, whole=_block(reference, candidate, *first, length))
+
+
+def _products(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Dot products of all frames, in pieces too small for the BLAS to wake other threads.
+
+    Its threads wait busily: on two cores they cost three times the processor time they save.
+    """
+    result = np.empty((len(left), len(right)), dtype=np.float32)
+    rows = max(1, _ONE_THREAD_PRODUCTS // (len(right) * left.shape[1]))
+    turned = np.ascontiguousarray(right.T)
+    for first in range(0, len(left), rows):
+        np.matmul(left[first : first + rows], turned, out=result[first : first + rows])
+    return result
+
+
+def _quartet(vectors: list[NDArray[np.float32]]) -> Quartet:
+    first, second, third, fourth = vectors
+    return first, second, third, fourth
+
+
+@lru_cache(maxsize=64)
+def _energies(sound: Centred, window: int) -> tuple[_Energy, _Energy]:
+    """Of chroma and MFCC; kept for a while, because sounds meet several others."""
+    return _energy(sound.chroma, window), _energy(sound.mfcc, window)
+
+
+def _energy(values: NDArray[np.float32], window: int) -> _Energy:
+    before = np.zeros(len(values) + 1)
+    np.cumsum(np.square(values).sum(axis=1), out=before[1:])
+    inverse = np.zeros(len(values), dtype=np.float32)
+    inside = before[window:] - before[:-window]
+    heard = inside > _LEAST_ENERGY * window
+    inverse[window - 1 :][heard] = 1 / np.sqrt(inside[heard])
+    return _Energy(before.astype(np.float32), inverse)
+
+
+def _block(
+    reference: Centred, candidate: Centred, reference_frame: int, candidate_frame: int, frames: int
+) -> Block:
+    """Measure a block rigidly and warped by at most one frame; the better of both counts."""
+    rows = np.arange(reference_frame, reference_frame + frames)
+    columns = np.arange(candidate_frame, candidate_frame + frames)
+    rigid = _correlations(reference, candidate, rows, columns)
+    warped_columns = _warped(reference, candidate, rows, columns)
+    warped = _correlations(reference, candidate, rows, warped_columns)
+    chroma, mfcc = max(rigid, warped, key=sum)
+    return Block(
+        reference_frame=reference_frame,
+        candidate_frame=candidate_frame,
+        frames=frames,
+        chroma=chroma,
+        mfcc=mfcc,
+    )
+
+
+def _warped(
+    reference: Centred,
+    candidate: Centred,
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Candidate frames on the best path that stays within `DTW_RADIUS` of the diagonal."""
+    shifts = np.arange(-DTW_RADIUS, DTW_RADIUS + 1)
+    places = np.clip(columns[:, None] + shifts, 0, len(candidate.chroma) - 1)
+    similarity = np.zeros(places.shape)
+    for left, right in ((reference.chroma, candidate.chroma), (reference.mfcc, candidate.mfcc)):
+        block = left[rows]
+        scale = float(np.square(block).sum()) + _LEAST_ENERGY * len(rows)
+        similarity += np.einsum("kf,ksf->ks", block, right[places]) / scale
+    path = banded_path(similarity.astype(np.float32))
+    warped: NDArray[np.int64] = places[np.arange(len(rows)), path]
+    return warped
+
+
+def _correlations(
+    reference: Centred,
+    candidate: Centred,
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+) -> tuple[float, float]:
+    """Sum X Y / sqrt(sum X^2 sum Y^2) over all frames and bins: chroma, MFCC."""
+    return (
+        _correlation(reference.chroma[rows], candidate.chroma[columns]),
+        _correlation(reference.mfcc[rows], candidate.mfcc[columns]),
+    )
+
+
+def _correlation(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
+    first, second = left.astype(np.float64).ravel(), right.astype(np.float64).ravel()
+    energies = (float(first @ first), float(second @ second))
+    if min(energies) < _LEAST_ENERGY * len(left):
+        return 0.0
+    return min(1.0, float(first @ second) / float(np.sqrt(energies[0] * energies[1])))

@@ -1,0 +1,215 @@
+"""One pair judged: as it is heard, and with a speed, tempo or pitch hypothesis undone.
+
+What belongs here: measure and decide for one pair of sounds. Not here: choosing pairs, groups.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pipelines.audio.features.grid import HOP_S
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching.alignment import Block, align
+from pipelines.audio.matching.hypotheses import Hypothesis, undo
+from pipelines.audio.matching.peak_agreement import (
+    Match,
+    drifting_share,
+    match_peaks,
+    phase_certainty,
+)
+from pipelines.audio.matching.scoring import (
+    COMPOSITE,
+    block_meets_rule,
+    can_be_surpassed,
+    composite_score,
+    explains_better,
+    phase_weight,
+    tonal_weight,
+)
+from pipelines.audio.matching.search import best_hypothesis
+from pipelines.audio.matching.tone_agreement import tonal_balance
+from warehouse.records.evidence import Limits, PairEvidence, Segment
+
+_UNMET = "distances_above_limits"
+_LEAST_SHARE = 0.03  # under this no hypothesis can be told from chance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """One block with its numbers. `objection` is why it may not count, None if nothing is wrong."""
+
+    segment: Segment
+    block: Block
+    agreement: float
+    score: float
+    objection: str | None
+
+
+def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> PairEvidence:
+    """Both rules on the sounds as they are."""
+
+    def judge(segment: Segment, block: Block) -> _Judged:
+        match = _match(reference, candidate, block)
+        if not block_meets_rule(segment, block, limits):
+            return _judged(segment, block, _share_of_music(match, block), _UNMET)
+        weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
+        judged = _tonally_judged(segment, block, match, match.share * weight, limits)
+        return replace(judged, objection="tempo_drifts") if _is_drifting(match) else judged
+
+    best = _most_credible(reference, candidate, limits, judge)
+    if best is None:
+        return PairEvidence(verdict="not_comparable", reason="overlap_too_short")
+    is_confirmed = _is_enough(best, limits)
+    return replace(
+        _evidence(best),
+        verdict="confirmed" if is_confirmed else "rejected",
+        reason=_reason(best, is_confirmed, f"{best.segment}_rule_met"),
+    )
+
+
+def judge_variant(reference: Features, candidate: Features, limits: Limits) -> PairEvidence | None:
+    """Both rules with the likeliest hypothesis undone; None when no hypothesis is likely."""
+    found = best_hypothesis(reference, candidate)
+    if found is None or found.share < _LEAST_SHARE:
+        return None
+    hypothesis = found.hypothesis
+    undone = undo(candidate, hypothesis)
+
+    def judge(segment: Segment, block: Block) -> _Judged:
+        match = _match(reference, undone, block)
+        agreement = match.share * _variant_weight(hypothesis, match)
+        if block_meets_rule(segment, block, limits):
+            judged = _tonally_judged(segment, block, match, agreement, limits)
+        else:
+            judged = _judged(segment, block, agreement, _UNMET)
+        return replace(judged, score=max(0.0, judged.score - COMPOSITE.variant_penalty))
+
+    best = _most_credible(reference, undone, limits, judge)
+    if best is None:
+        return None
+    is_variant = _is_enough(best, limits)
+    return replace(
+        _evidence(best),
+        verdict="variant" if is_variant else "rejected",
+        reason=_reason(best, is_variant, f"{hypothesis.family}_variant"),
+        candidate_start_s=float(best.block.candidate_frame * HOP_S / hypothesis.tempo),
+        speed=round(float(hypothesis.tempo), 4),
+        semitones=round(float(hypothesis.semitones), 3),
+    )
+
+
+def _most_credible(
+    reference: Features,
+    candidate: Features,
+    limits: Limits,
+    judge: Callable[[Segment, Block], _Judged],
+) -> _Judged | None:
+    """A whole match that is enough says most; else the best score under a rule that holds."""
+    judged = []
+    for segment, block in _blocks(reference, candidate, limits):
+        one = judge(segment, block)
+        if segment == "whole" and _is_enough(one, limits):
+            return one
+        judged.append(one)
+    return max(judged, key=_standing, default=None)
+
+
+def _standing(judged: _Judged) -> tuple[bool, bool, float]:
+    """A block whose distances hold says more than one whose do not, whatever else is objected."""
+    return (judged.objection is None, judged.objection != _UNMET, judged.score)
+
+
+def _is_drifting(match: Match) -> bool:
+    return can_be_surpassed(match.share) and explains_better(drifting_share(match), match.share)
+
+
+def _share_of_music(match: Match, block: Block) -> float:
+    """A tone that never changes has peaks that agree, but no harmony that runs with anything."""
+    return match.share if block.chroma > 0 else 0.0
+
+
+def _tonally_judged(
+    segment: Segment, block: Block, match: Match, agreement: float, limits: Limits
+) -> _Judged:
+    """Judged with what agrees weighed by its tones: a shared voice or crowd is no shared music."""
+    weight = tonal_weight(tonal_balance(match))
+    judged = _judged(segment, block, weight * agreement, None)
+    is_shared_voice = weight == 0.0 and _is_enough(_judged(segment, block, agreement, None), limits)
+    return replace(judged, objection="tones_differ") if is_shared_voice else judged
+
+
+def _blocks(
+    reference: Features, candidate: Features, limits: Limits
+) -> list[tuple[Segment, Block]]:
+    alignment = align(
+        reference.centred,
+        candidate.centred,
+        window_s=limits.local_window_s,
+        least_window_s=limits.local_overlap_s,
+        least_overlap_s=limits.whole_overlap_s,
+    )
+    found: list[tuple[Segment, Block | None]] = [
+        ("whole", alignment.whole),
+        ("local", alignment.local),
+    ]
+    return [(segment, block) for segment, block in found if block is not None]
+
+
+def _match(reference: Features, candidate: Features, block: Block) -> Match:
+    return match_peaks(
+        reference.peaks,
+        candidate.peaks,
+        lag=2 * (block.reference_frame - block.candidate_frame),
+        first_frame=2 * block.candidate_frame,
+        last_frame=2 * (block.candidate_frame + block.frames),
+    )
+
+
+def _variant_weight(hypothesis: Hypothesis, match: Match) -> float:
+    """Stretching a recording takes its phases away; only a plain change of speed keeps them.
+
+    Where hardly anything was done the phases must agree as they must in a sound as heard, or
+    every cover would be a slight variant.
+    """
+    certainty = phase_certainty(match) if hypothesis.family == "speed" else 0.0
+    slight, clear = COMPOSITE.without_phase, COMPOSITE.variant_without_phase
+    return phase_weight(certainty, least=slight if hypothesis.is_slight else clear)
+
+
+def _judged(segment: Segment, block: Block, agreement: float, objection: str | None) -> _Judged:
+    return _Judged(
+        segment=segment,
+        block=block,
+        agreement=agreement,
+        score=composite_score(block.chroma, block.mfcc, agreement),
+        objection=objection,
+    )
+
+
+def _is_enough(judged: _Judged, limits: Limits) -> bool:
+    return judged.objection is None and judged.score >= limits.match_threshold
+
+
+def _reason(judged: _Judged, is_enough: bool, accepted: str) -> str:
+    return accepted if is_enough else judged.objection or "score_below_threshold"
+
+
+def _evidence(judged: _Judged) -> PairEvidence:
+    """The numbers; a score without a rule that holds is cut, so that it never contradicts.
+
+    They are plain floats: NumPy's pass for floats everywhere but in a JSON encoder.
+    """
+    share = 1.0 if judged.objection is None else COMPOSITE.unmet_rule
+    return PairEvidence(
+        verdict="rejected",
+        reason="",
+        segment=judged.segment,
+        chroma_distance=float(judged.block.chroma_distance),
+        mfcc_distance=float(judged.block.mfcc_distance),
+        overlap_s=float(judged.block.overlap_s),
+        reference_start_s=float(judged.block.reference_frame * HOP_S),
+        candidate_start_s=float(judged.block.candidate_frame * HOP_S),
+        peak_agreement=float(judged.agreement),
+        score=float(share * judged.score),
+        speed=1.0,
+        semitones=0.0,
+    )

@@ -1,0 +1,67 @@
+"""Do the tones agree, or only what lies over them?
+
+Two clips may share a narration or a crowd over different music: that recording's peaks agree, in
+phase, as those of a shared song would. But speech and crowds glide while music holds its tones, so
+the peaks that are steady tell the two apart: of a shared song they agree at least as often as the
+fleeting ones, of a shared voice over other music hardly ever.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.audio.features.grid import FINE_HOP_S
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.matching.kernels import matching_peaks, steady_peaks
+from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ, Match
+
+_NEXT_FRAMES = 3  # nearer ones would be the same peak
+_SECOND_FRAMES = round(1 / FINE_HOP_S)
+_OFTEN = 2  # twice more within a second: a held or repeated tone, hardly ever chance
+_DOUBT = 8.0
+"""So many imagined peaks that agree as the rest do: a few steady ones alone decide nothing."""
+
+
+def tonal_balance(match: Match) -> float:
+    """How often steady peaks agree against fleeting ones, in the sound where that is more.
+
+    About 1 or more for the same recording, whatever lies over it, and for a shared voice that one
+    of the sounds carries alone; 0 to 0.7 where both sounds have tones of their own.
+    """
+    heard = match.candidate
+    if len(heard.frames) == 0:
+        return 1.0
+    reference = _between(match.reference, heard.frames[0] + match.lag, heard.frames[-1] + match.lag)
+    pairs = matching_peaks(
+        reference.frames, reference.hertz, heard.frames, heard.hertz, match.lag, TOLERANCE_HZ
+    )
+    return max(
+        _balance(_steady(heard), _hits(len(heard.frames), pairs[:, 1])),
+        _balance(_steady(reference), _hits(len(reference.frames), pairs[:, 0])),
+    )
+
+
+def _between(peaks: Peaks, first: int, last: int) -> Peaks:
+    inside = slice(*np.searchsorted(peaks.frames, (first, last + 1)))
+    return Peaks(peaks.frames[inside], peaks.hertz[inside], peaks.phases[inside])
+
+
+def _balance(is_steady: NDArray[np.bool_], is_hit: NDArray[np.bool_]) -> float:
+    """Share of hits among the steady over that among the fleeting."""
+    if not is_hit.any():
+        return 1.0
+    prior = _DOUBT * float(is_hit.mean())
+    steady = (np.count_nonzero(is_hit & is_steady) + prior) / (is_steady.sum() + _DOUBT)
+    fleeting = (np.count_nonzero(is_hit & ~is_steady) + prior) / ((~is_steady).sum() + _DOUBT)
+    return float(steady / fleeting)
+
+
+def _steady(peaks: Peaks) -> NDArray[np.bool_]:
+    return steady_peaks(
+        peaks.frames, peaks.hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _OFTEN
+    )
+
+
+def _hits(count: int, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    is_hit = np.zeros(count, dtype=np.bool_)
+    is_hit[places] = True
+    return is_hit

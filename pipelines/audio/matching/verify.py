@@ -1,0 +1,203 @@
+"""Verdicts: one pair of sounds, and a candidate's sounds against a track's references.
+
+What belongs here: validate, measure, decide. Not here: files, storage, which sounds to compare.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pipelines.audio.features.grid import FINE_HOP_S, HOP_S
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sounds import Heard, NotComparable, Sound
+from pipelines.audio.matching.group_verdict import (
+    MOST_CANDIDATES,
+    MOST_REFERENCES,
+    GroupPair,
+    GroupVerdict,
+)
+from pipelines.audio.matching.judging import judge_as_heard, judge_variant
+from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
+from pipelines.audio.matching.rejection_hints import observed
+from warehouse.records.evidence import Limits, PairEvidence, Verdict
+
+__all__ = [
+    "GroupPair",
+    "GroupVerdict",
+    "agreeing_references",
+    "cleanliness",
+    "compare_pair",
+    "verify_group",
+    "verify_groups",
+    "warm_up",
+]
+_RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
+ENOUGH_SCORE = 0.9
+"""A pair this sure needs no second opinion."""
+
+
+def compare_pair(
+    reference: Heard, candidate: Heard, *, limits: Limits, search: bool = True
+) -> PairEvidence:
+    """Compare two sounds as they are heard; if that fails, `search` for a variant.
+
+    A candidate that passes only after a speed, tempo or pitch hypothesis is undone is a
+    `variant`, never `confirmed`. A rejected pair keeps the better score of both looks, and what
+    it is likely to be.
+    """
+    for role, heard in (("reference", reference), ("candidate", candidate)):
+        if isinstance(heard, NotComparable):
+            return PairEvidence(verdict="not_comparable", reason=f"{role}_{heard.reason}")
+    assert isinstance(reference, Sound)
+    assert isinstance(candidate, Sound)
+    evidence = judge_as_heard(reference.features, candidate.features, limits)
+    if search and evidence.verdict == "rejected":
+        variant = judge_variant(reference.features, candidate.features, limits)
+        if variant is not None:
+            evidence = max(evidence, variant, key=_credibility)
+    return observed(evidence, limits)
+
+
+def agreeing_references(sounds: Sequence[Sound], *, limits: Limits) -> tuple[int, ...]:
+    """Positions of the references that may speak for a track, the cleanest first.
+
+    Videos under one music id may play something else. The largest set around one sound that
+    confirms the others is kept; where no two agree, nothing says which one is right, and all are.
+    """
+    order = _cleanest_first(sounds)
+    agreed = {place: {place} for place in order}
+    for number, first in enumerate(order):
+        for second in order[number + 1 :]:
+            evidence = compare_pair(sounds[first], sounds[second], limits=limits, search=False)
+            if evidence.verdict == "confirmed":
+                agreed[first].add(second)
+                agreed[second].add(first)
+    largest = max(agreed.values(), key=len, default=set())
+    kept = largest if len(largest) > 1 else set(order)
+    return tuple(place for place in order if place in kept)
+
+
+def verify_group(
+    references: Sequence[Heard],
+    candidates: Sequence[Heard],
+    *,
+    limits: Limits,
+    search: bool = True,
+    stops_when_sure: bool = True,
+) -> GroupVerdict:
+    """Compare up to two candidates with up to three references, the cleanest reference first.
+
+    Stops at the first pair that is confirmed with a score of at least 0.9, unless every pair is
+    wanted (`stops_when_sure` False). Only when no pair is confirmed as heard, `search` looks for
+    a variant of the cleanest reference. Positions in the result are those of the arguments.
+    """
+    order = _cleanest_first(references)[:MOST_REFERENCES]
+    chosen = candidates[:MOST_CANDIDATES]
+    pairs: list[GroupPair] = []
+    for pair in _compared(references, chosen, order, limits=limits, search=False):
+        pairs.append(pair)
+        if stops_when_sure and _is_sure(pair.evidence):
+            break
+    if search and all(pair.evidence.verdict != "confirmed" for pair in pairs):
+        searched = list(_compared(references, chosen, order[:1], limits=limits, search=True))
+        pairs[: len(searched)] = searched
+    return _group_verdict(pairs)
+
+
+def _is_sure(evidence: PairEvidence) -> bool:
+    return evidence.verdict == "confirmed" and (evidence.score or 0.0) >= ENOUGH_SCORE
+
+
+def verify_groups(
+    references: Sequence[Heard],
+    groups: Sequence[Sequence[Heard]],
+    *,
+    limits: Limits,
+    search: bool = True,
+) -> list[GroupVerdict]:
+    """Verdicts of many candidates against one track's references, in the order of the groups.
+
+    What depends on a reference alone is computed once for all of them.
+    """
+    return [verify_group(references, group, limits=limits, search=search) for group in groups]
+
+
+def _compared(
+    references: Sequence[Heard],
+    candidates: Sequence[Heard],
+    order: Sequence[int],
+    *,
+    limits: Limits,
+    search: bool,
+) -> Iterator[GroupPair]:
+    for reference_index in order:
+        for candidate_index, candidate in enumerate(candidates):
+            yield GroupPair(
+                reference_index=reference_index,
+                candidate_index=candidate_index,
+                evidence=compare_pair(
+                    references[reference_index], candidate, limits=limits, search=search
+                ),
+            )
+
+
+def warm_up() -> None:
+    """Load the compiled loops, which takes some 0.3 s once per process."""
+    noise = np.random.default_rng(0).standard_normal((round(9 / HOP_S), 100))
+    mel_db = noise[:, :64].astype(np.float16)
+    peaks = Peaks(
+        np.arange(100, dtype=np.int32),
+        np.full(100, 440.0, dtype=np.float32),
+        np.zeros(100, dtype=np.uint8),
+    )
+    features = Features(np.abs(noise[:, 64:]).astype(np.float16), mel_db, peaks)
+    sound = Sound(
+        sha256="",
+        features=features,
+        duration_s=features.duration_s,
+        sample_rate_hz=0,
+        codec="",
+        library_version="",
+    )
+    compare_pair(sound, sound, limits=Limits())
+
+
+def cleanliness(sound: Sound) -> float:
+    """How good a reference a sound is, higher is better: steady spectral peaks each second.
+
+    Music holds its frequencies, speech glides; so a peak counts when the same frequency peaks
+    again within the next second.
+    """
+    peaks = sound.features.peaks
+    if len(peaks.frames) == 0:
+        return 0.0
+    order = np.lexsort((peaks.frames, np.round(peaks.hertz / (4 * TOLERANCE_HZ))))
+    frames, hertz = peaks.frames[order], peaks.hertz[order]
+    is_again = (np.abs(np.diff(hertz)) < 2 * TOLERANCE_HZ) & (np.diff(frames) * FINE_HOP_S < 1.0)
+    return float(np.count_nonzero(is_again) / sound.features.duration_s)
+
+
+def _cleanest_first(references: Sequence[Heard]) -> list[int]:
+    def rank(index: int) -> tuple[float, int]:
+        heard = references[index]
+        return (-cleanliness(heard) if isinstance(heard, Sound) else float("inf"), index)
+
+    return sorted(range(len(references)), key=rank)
+
+
+def _group_verdict(pairs: list[GroupPair]) -> GroupVerdict:
+    """The most credible pair decides; a pair that could not be checked counts only alone."""
+    if not pairs:
+        return GroupVerdict(
+            verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
+        )
+    checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
+    best = max(checked or pairs, key=lambda pair: _credibility(pair.evidence))
+    return GroupVerdict(
+        verdict=best.evidence.verdict, reason=best.evidence.reason, best=best, pairs=tuple(pairs)
+    )
+
+
+def _credibility(evidence: PairEvidence) -> tuple[int, float]:
+    return (_RANK[evidence.verdict], evidence.score or 0.0)

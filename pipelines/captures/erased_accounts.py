@@ -1,0 +1,85 @@
+"""What captures do about accounts that were erased: they are not asked about, and what shows them
+beside others is kept without them.
+
+Here: questions, records, the marks as this process last read them. Not here: erasing.
+"""
+
+import asyncio
+from dataclasses import replace
+
+from pipelines.captures.recording.observations import Question, Seen
+from pipelines.clock import MACHINE_CLOCK, Clock
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.erasures import read_marks
+from warehouse.records.erasure import REASON, Marks
+from warehouse.records.errors import UnresolvedIdError
+from warehouse.records.search import SearchPage
+from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail, VideoPage
+
+LOOK_AGAIN_S = 1.0
+_HINT = "an erased account stays erased; nothing of it is collected again"
+
+
+class Forgetting:
+    """The marks of the world, read anew at most every `LOOK_AGAIN_S` seconds."""
+
+    def __init__(self, engine: Engine, *, clock: Clock = MACHINE_CLOCK) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._marks = Marks()
+        self._read_at = float("-inf")
+
+    async def marks(self) -> Marks:
+        """The marks now."""
+        if self._clock.monotonic() - self._read_at >= LOOK_AGAIN_S:
+            self._read_at = self._clock.monotonic()
+            self._marks = await asyncio.to_thread(read_marks, self._engine)
+        return self._marks
+
+
+def answer_at_once(question: Question, marks: Marks) -> UnavailableVideo | None:
+    """The answer to a question about what was erased; None: ask.
+
+    Raises:
+        UnresolvedIdError: It is about an erased account.
+    """
+    if not marks.hold(question.entity_id):
+        return None
+    if question.kind == "work":
+        return UnavailableVideo(aweme_id=question.entity_id, reason=REASON)
+    raise refusal()
+
+
+def refusal() -> UnresolvedIdError:
+    """What whoever asks about an erased account is told."""
+    return UnresolvedIdError("this account was erased from this warehouse", hint=_HINT)
+
+
+def without_erased[T: Seen](value: T, marks: Marks) -> T:
+    """A record without what shows an erased account; the same object where nothing does.
+
+    Raises:
+        UnresolvedIdError: It is an erased account itself.
+    """
+    if not marks:
+        return value
+    found: Seen = value
+    match value:
+        case VideoPage() | SearchPage():
+            kept = tuple(video for video in value.videos if not _is_erased(video, marks))
+            found = value if len(kept) == len(value.videos) else replace(value, videos=kept)
+        case VideoDetail() if _is_erased(value.video, marks):
+            found = UnavailableVideo(aweme_id=value.video.aweme_id, reason=REASON)
+        case Track() if marks.hold(value.source_aweme_id):
+            found = replace(value, source_aweme_id=None, owner_nickname=None, author=None)
+        case Account() if marks.hold(value.sec_uid, value.uid):
+            raise refusal()
+        case _:
+            pass
+    return found  # type: ignore[return-value]  # a work that is not shown answers for a work
+
+
+def _is_erased(video: Video, marks: Marks) -> bool:
+    if marks.hold(video.aweme_id):
+        return True
+    return video.author is not None and marks.hold(video.author.sec_uid, video.author.uid)

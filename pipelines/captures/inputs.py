@@ -1,0 +1,107 @@
+"""What a caller may give for a track: an id, a link, or prose around a link. Form only.
+
+No network and no platform address is known here: reading a link is handed in. Links that do not
+name an id themselves (short links) are resolved by the worker.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from warehouse.records.errors import InvalidMusicInputError
+
+MAX_INPUT_LENGTH = 2048
+MIN_ID_DIGITS, MAX_ID_DIGITS = 5, 30
+_DIGITS = re.compile(r"[0-9]+")
+_ID = re.compile(rf"[0-9]{{{MIN_ID_DIGITS},{MAX_ID_DIGITS}}}")
+WHAT_TO_GIVE = (
+    "Give a music id (5 to 30 digits), a share link of the track, or a link of a video that uses it"
+)
+_KINDS = {
+    "user": "an account",
+    "hashtag": "a hashtag",
+    "mix": "a collection",
+    "trends": "a trending topic",
+}
+
+
+class Target(Protocol):
+    """What a link names."""
+
+    @property
+    def kind(self) -> str:
+        """One of music, video, user, hashtag, mix, trends, short."""
+
+    @property
+    def id(self) -> str:
+        """The id in the link; empty for a short link."""
+
+    @property
+    def url(self) -> str | None:
+        """The link itself, where one was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class MusicInput:
+    """A usable input. `value` is the id for music and video, the address for a short link."""
+
+    kind: Literal["music", "video", "short"]
+    value: str
+
+
+def is_id(text: str) -> bool:
+    """True for 5 to 30 ASCII digits."""
+    return _ID.fullmatch(text) is not None
+
+
+def read_music_input(text: str, *, find_target: Callable[[str], Target | None]) -> MusicInput:
+    """What the text names, judged by its form alone.
+
+    Args:
+        text: What the caller gave.
+        find_target: Reads the first link of the active profile's hosts; None when there is none.
+
+    Raises:
+        InvalidMusicInputError: Nothing in it can lead to a track.
+    """
+    text = text.strip()
+    if not text or len(text) > MAX_INPUT_LENGTH:
+        raise InvalidMusicInputError(
+            f"The input has {len(text)} characters; 1 to {MAX_INPUT_LENGTH} are read",
+            hint=WHAT_TO_GIVE,
+        )
+    if _DIGITS.fullmatch(text):
+        return _music_id(text)
+    target = find_target(text)
+    if target is None:
+        raise InvalidMusicInputError(_refusal(text), hint=WHAT_TO_GIVE)
+    return _from_target(target)
+
+
+def _music_id(digits: str) -> MusicInput:
+    if is_id(digits):
+        return MusicInput("music", digits)
+    raise InvalidMusicInputError(
+        f"A music id has {MIN_ID_DIGITS} to {MAX_ID_DIGITS} digits, this one has {len(digits)}",
+        hint=WHAT_TO_GIVE,
+    )
+
+
+def _from_target(target: Target) -> MusicInput:
+    if target.kind == "short" and target.url:
+        return MusicInput("short", target.url)
+    if target.kind == "music":
+        return _music_id(target.id)
+    if target.kind == "video" and is_id(target.id):
+        return MusicInput("video", target.id)
+    what = _KINDS.get(target.kind, "something else")
+    raise InvalidMusicInputError(
+        f"The link leads to {what}, not to a track or a video", hint=WHAT_TO_GIVE
+    )
+
+
+def _refusal(text: str) -> str:
+    if "://" in text or text.startswith("www."):
+        return "The link is not one of the platform's"
+    return "The text holds neither an id nor a link of the platform"

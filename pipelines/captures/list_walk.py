@@ -1,0 +1,91 @@
+"""Walking a list surface page by page, with a reason for every stop."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
+from warehouse.records.videos import Video, VideoPage
+
+FetchPage = Callable[[int], Awaitable[VideoPage]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """What a walk saw, in the order shown, and why it stopped. `error`: the upstream ended it.
+
+    `cursor` is the platform's own for the page after the last one read; `has_more` its signal
+    that there is one. None: it did not say.
+    """
+
+    videos: tuple[Video, ...]
+    coverage: SourceCoverage
+    error: UpstreamError | None = None
+    cursor: int | None = None
+    has_more: bool | None = None
+
+
+@dataclass(slots=True)
+class Steps:
+    """A walk while it goes."""
+
+    limit: int
+    page_limit: int
+    videos: dict[str, Video] = field(default_factory=dict)
+    items: int = 0
+    pages: int = 0
+    cursor: int = 0
+    has_more: bool | None = None
+    error: UpstreamError | None = None
+
+    async def walk(self, fetch_page: FetchPage) -> str:
+        """Read pages until something says stop; returns what did."""
+        while True:
+            try:
+                page = await fetch_page(self.cursor)
+            except UpstreamError as error:
+                self.error = error
+                return error.type
+            except ProviderUnsupportedError as error:
+                if self.pages == 0:
+                    raise
+                return error.type  # a source of first screens has no second page
+            stop = self._take(page)
+            if stop is not None:
+                return stop
+
+    def to_walk(self, surface: str, *, requests: int, stop_reason: str) -> Walk:
+        """The walk as it ended."""
+        return Walk(
+            videos=tuple(self.videos.values()),
+            coverage=SourceCoverage(
+                surface=surface,
+                requests=requests,
+                pages=self.pages,
+                items=self.items,
+                new_items=len(self.videos),
+                stop_reason=stop_reason,
+            ),
+            error=self.error,
+            cursor=self.cursor,
+            has_more=self.has_more,
+        )
+
+    def _take(self, page: VideoPage) -> str | None:
+        """Add a page; a stop reason, or None to go on."""
+        self.pages += 1
+        self.items += len(page.videos)
+        known = len(self.videos)
+        for video in page.videos:
+            self.videos.setdefault(video.aweme_id, video)
+        before, self.cursor = self.cursor, page.cursor or 0
+        self.has_more = page.has_more
+        if not page.has_more:
+            return "exhausted"
+        if not page.videos or self.cursor == before:
+            return "cursor_stalled"
+        if len(self.videos) == known:
+            return "no_new_items"
+        if len(self.videos) >= self.limit:
+            return "candidate_limit"
+        return "page_limit" if self.pages >= self.page_limit else None

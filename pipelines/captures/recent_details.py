@@ -1,0 +1,67 @@
+"""Details that were read not long ago, from the warehouse: many small questions in one query."""
+
+import asyncio
+from collections.abc import Iterable
+
+from pipelines.captures.freshness import is_fresh
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.results import read_latest_videos
+from warehouse.records.errors import SametrackError
+from warehouse.records.times import observed_now
+from warehouse.records.videos import Video
+
+GATHER_S = 0.005
+
+
+class Recall:
+    """Answers which works have a complete observation that is fresh enough.
+
+    A query costs tens of milliseconds whatever its size, so questions of the same moment share
+    one, and it also asks for the works that lists have shown: they are what is asked for next.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._shown: set[str] = set()
+        self._known: dict[str, Video | None] = {}
+        self._asked: dict[str, asyncio.Future[None]] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    def expect(self, aweme_ids: Iterable[str]) -> None:
+        """These works may be asked for soon."""
+        self._shown.update(aweme_ids)
+
+    async def find(self, aweme_id: str, *, max_age_s: float) -> Video | None:
+        """The newest complete observation of a work; None when there is none young enough."""
+        if aweme_id not in self._known:
+            await self._ask(aweme_id)
+        video = self._known.get(aweme_id)
+        if video is None or not video.statistics_complete:
+            return None
+        is_young = is_fresh(video.observed_at, now=observed_now(), ttl_s=max_age_s)
+        return video if is_young else None
+
+    async def _ask(self, aweme_id: str) -> None:
+        answer = self._asked.get(aweme_id)
+        if answer is None:
+            answer = asyncio.get_running_loop().create_future()
+            self._asked[aweme_id] = answer
+        if self._looking is None:
+            # A task of its own: whoever asked first may be cancelled, the others still wait.
+            self._looking = asyncio.create_task(self._answer_all())
+        await asyncio.shield(answer)
+
+    async def _answer_all(self) -> None:
+        await asyncio.sleep(GATHER_S)
+        asked, self._asked, self._looking = self._asked, {}, None
+        wanted = (self._shown | set(asked)) - self._known.keys()
+        try:
+            found = await asyncio.to_thread(read_latest_videos, self._engine, sorted(wanted))
+        except SametrackError as error:
+            for answer in asked.values():
+                answer.set_exception(error)
+                answer.exception()  # whoever still waits raises it; nobody need be left to
+            return
+        self._known.update({aweme_id: found.get(aweme_id) for aweme_id in wanted})
+        for answer in asked.values():
+            answer.set_result(None)

@@ -1,0 +1,91 @@
+"""One attempt to read a surface: what was asked, what came, what was observed in it. Pure."""
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import uuid4
+
+from pipelines.captures.recording.observations import Observed, Question, Seen, to_observed
+from pipelines.platform.call_trace import Trail
+from pipelines.platform.reading import PARSER_VERSION, Reading
+from warehouse.records.errors import SametrackError, UpstreamError
+from warehouse.records.videos import UnavailableVideo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What was asked, what came, what was observed in it. `outcome`: ok, unavailable, cancelled,
+    or the type of the error.
+    """
+
+    surface: str
+    entity_id: str
+    observed_at: datetime
+    outcome: str
+    request_count: int
+    question: Question | None = None
+    reason: str | None = None
+    http_status: int | None = None
+    payload: bytes = b""
+    content_type: str | None = None
+    source_path: str | None = None
+    parser_version: str = PARSER_VERSION
+    observed: Observed = field(default_factory=Observed)
+    capture_id: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def asked_surface(self) -> str:
+        """What was asked, whichever surface answered in its place: captures are numbered by it."""
+        return self.surface if self.question is None else self.question.surface
+
+    @property
+    def payload_sha256(self) -> str | None:
+        """Hash of the body; None when nothing came."""
+        return hashlib.sha256(self.payload).hexdigest() if self.payload else None
+
+
+def succeeded[T: Seen](reading: Reading[T], question: Question) -> Attempt:
+    """The attempt behind a reading."""
+    gone = reading.value if isinstance(reading.value, UnavailableVideo) else None
+    return Attempt(
+        surface=reading.surface,
+        entity_id=question.entity_id,
+        observed_at=reading.fetched_at,
+        outcome="ok" if gone is None else "unavailable",
+        reason=None if gone is None else gone.filter_reason,
+        request_count=reading.request_count,
+        question=question,
+        http_status=reading.http_status,
+        payload=reading.payload,
+        content_type=reading.content_type,
+        source_path=reading.source_path,
+        parser_version=reading.parser_version,
+        observed=to_observed(reading.value),
+    )
+
+
+def failed(
+    error: SametrackError | None,
+    trail: Trail,
+    *,
+    surface: str,
+    entity_id: str,
+    observed_at: datetime,
+    question: Question | None = None,
+) -> Attempt:
+    """The attempt behind an error, with the last body that came; no error means cancelled."""
+    last = trail.last
+    known = error if isinstance(error, UpstreamError) else None
+    return Attempt(
+        surface=known.surface if known else surface,
+        entity_id=entity_id,
+        observed_at=observed_at,
+        outcome=error.type if error else "cancelled",
+        reason=known.reason if known else None,
+        request_count=trail.request_count,
+        question=question,
+        http_status=(known.status if known else None) or (last.status if last else None),
+        payload=last.body if last else b"",
+        content_type=last.content_type if last else None,
+        source_path=last.path if last else None,
+    )

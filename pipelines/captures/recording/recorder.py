@@ -1,0 +1,105 @@
+"""Keeping attempts: in batches, payloads first, the `raw.captures` row last.
+
+Readers count an observation only once its capture's row exists, so a batch that is cut off half
+way leaves nothing half visible.
+"""
+
+import asyncio
+from dataclasses import replace
+
+from pipelines.captures.erased_accounts import Forgetting
+from pipelines.captures.recording.reads import Attempt
+from pipelines.captures.recording.rows import Batch
+from pipelines.clock import MACHINE_CLOCK, Clock
+from warehouse.control import ControlStore
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import Lake
+from warehouse.queries.erasures import read_marks
+from warehouse.records.erasure import Marks
+
+FLUSH_AFTER_S = 2.0
+OUTBOX_LINES = 10_000  # a day of a busy desk; whoever listens takes them out every minute
+
+
+class Keeper:
+    """Collects attempts and appends them to the lake."""
+
+    def __init__(
+        self,
+        *,
+        lake: Lake,
+        engine: Engine,
+        control: ControlStore,
+        data_provider: str,
+        job_id: str | None,
+        flush_every: int,
+        flush_after_s: float = FLUSH_AFTER_S,
+        clock: Clock = MACHINE_CLOCK,
+    ) -> None:
+        self._lake = lake
+        self._engine = engine
+        self._forgetting = Forgetting(engine, clock=clock)
+        self._control = control
+        self._data_provider = data_provider
+        self._job_id = job_id
+        self._flush_every = flush_every
+        self._flush_after_s = flush_after_s
+        self._clock = clock
+        self._waiting: list[Attempt] = []
+        self._waiting_since = 0.0
+        self._writing = asyncio.Lock()
+
+    async def marks(self) -> Marks:
+        """Marks of what was erased and is not to be kept again."""
+        return await self._forgetting.marks()
+
+    def note(self, attempt: Attempt) -> None:
+        """Keep an attempt with the next batch."""
+        if not self._waiting:
+            self._waiting_since = self._clock.monotonic()
+        self._waiting.append(attempt)
+
+    async def flush_when_due(self) -> None:
+        """Write when enough attempts wait, or the oldest has waited long enough."""
+        waited_s = self._clock.monotonic() - self._waiting_since
+        if len(self._waiting) >= self._flush_every or (
+            self._waiting and waited_s >= self._flush_after_s
+        ):
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write everything noted until now.
+
+        Raises:
+            WarehouseError: The lake or the control store cannot take it.
+        """
+        async with self._writing:
+            attempts, self._waiting = self._waiting, []
+            if attempts:
+                await asyncio.shield(asyncio.to_thread(self._write, attempts))
+
+    def _write(self, attempts: list[Attempt]) -> None:
+        marks = read_marks(self._engine)
+        attempts = [_without_body(attempt, marks) for attempt in attempts]
+        sequences = self._control.next_sequences(
+            [(attempt.asked_surface, attempt.entity_id) for attempt in attempts]
+        )
+        batch = Batch(attempts, sequences, data_provider=self._data_provider, job_id=self._job_id)
+        hashes = {attempt.payload_sha256 for attempt in attempts} - {None}
+        stored = self._stored(sorted(filter(None, hashes)))
+        for name, rows in batch.tables(stored=stored).items():
+            self._lake.append(name, rows, job_id=self._job_id)
+        self._engine.refresh()  # what this process reads next includes what it has just kept
+        self._control.tell_of_captures(batch.lines(), keep_lines=OUTBOX_LINES)
+
+    def _stored(self, hashes: list[str]) -> set[str]:
+        found = self._engine.rows(
+            "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
+            {"hashes": hashes},
+        )
+        return {str(row["sha256"]) for row in found}
+
+
+def _without_body(attempt: Attempt, marks: Marks) -> Attempt:
+    """A body that names an erased account is not kept, however it came: an answer, a refusal."""
+    return replace(attempt, payload=b"") if marks.occur_in(attempt.payload) else attempt

@@ -1,0 +1,60 @@
+"""Spans of captures for OpenTelemetry, and where spans are sent.
+
+Without the extra `telemetry`, or without an address in the environment, nothing is made or sent.
+Requests have their spans from the web framework, which uses the same provider. No span holds an
+address, an id or a word of anybody: only which surface was asked, and how it went.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+
+import structlog
+from opentelemetry import trace
+from opentelemetry.trace import Status, StatusCode
+
+from warehouse.records.errors import SametrackError
+
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+SERVICE = "sametrack"
+EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"  # of the extra
+
+_log = structlog.get_logger("tracing")
+
+
+@cache
+def start_tracing() -> bool:
+    """Send the spans of this process to the OTLP address in the environment; True if it does."""
+    if not os.environ.get(ENDPOINT):
+        return False
+    try:
+        exporter = import_module(EXPORTER).OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 -- the extra
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 -- as above
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 -- as above
+    except ImportError:
+        _log.warning("no spans are sent: install sametrack[telemetry]")
+        return False
+    provider = TracerProvider(resource=Resource.create({"service.name": SERVICE}))
+    provider.add_span_processor(BatchSpanProcessor(exporter()))
+    trace.set_tracer_provider(provider)
+    return True
+
+
+@contextmanager
+def capture_span(surface: str) -> Iterator[None]:
+    """A span around one capture, which ends with the type of its error where it has one."""
+    start_tracing()
+    tracer = trace.get_tracer(SERVICE)
+    with tracer.start_as_current_span(
+        f"capture {surface}", record_exception=False, set_status_on_exception=False
+    ) as span:
+        span.set_attribute("sametrack.surface", surface)
+        try:
+            yield
+        except SametrackError as error:
+            span.set_attribute("error.type", error.type)
+            span.set_status(Status(StatusCode.ERROR))
+            raise

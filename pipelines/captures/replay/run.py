@@ -1,0 +1,258 @@
+"""The archive read again with today's parsers: what would be observed otherwise.
+
+Nothing is fetched. `Replay.run` compares what was kept with what today's parsers read in the same
+bodies; with `is_written` it appends what differs: a new capture row with today's parser version,
+no request, the time and the sequence of the old one and `reason` "replay of <capture_id>", and the
+observations under it. Rows that stood stay; reads prefer the newer commit of an observation.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pipelines.captures.recording.observations import Question, to_observed
+from pipelines.captures.recording.reads import Attempt
+from pipelines.captures.recording.rows import Batch
+from pipelines.captures.replay.report import NEWS, Example, Kind, SurfaceReplay
+from pipelines.platform.profiles import Profile
+from pipelines.platform.reading import PARSER_VERSION
+from pipelines.platform.reparse import SURFACES, Kept, Replayer
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import unpack_bytes
+from warehouse.lake.store import Lake
+from warehouse.queries.captures import (
+    OBSERVATIONS,
+    Observations,
+    count_archive,
+    read_archive,
+    read_observations,
+    read_payloads,
+)
+from warehouse.records.errors import SametrackError
+from warehouse.records.search import SearchPlace
+from warehouse.records.videos import UnavailableVideo
+
+EXAMPLES = 3
+_PLACE = ("cursor", "search_id", "backtrace")
+_GOOD = frozenset({"ok", "unavailable"})
+_REDIRECTS = range(300, 400)
+_ORIGIN = frozenset({"capture_id", "job_id", "data_provider", "committed_at"})
+_KEYS = {
+    "videos": "aweme_id",
+    "tracks": "music_id",
+    "accounts": "sec_uid",
+    "hashtags": "ch_id",
+    "search_pages": "term",
+    "chart_issues": "volid",
+    "chart_songs": "rank",
+}
+
+type Row = Mapping[str, Any]
+type Stored = Mapping[Observations, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    kind: Kind
+    what: str = ""
+    fields: tuple[str, ...] = ()
+    error: str | None = None
+    attempt: Attempt | None = None
+
+
+class Replay:
+    """Reads the archive of one lake again. `on_step` hears how many captures are done, of all."""
+
+    def __init__(self, *, lake: Lake, engine: Engine, profile: Profile) -> None:
+        self._lake = lake
+        self._engine = engine
+        self._replayer = Replayer(profile)
+
+    def run(
+        self,
+        *,
+        since: datetime | None = None,
+        surfaces: tuple[str, ...] = (),
+        is_written: bool = False,
+        on_step: Callable[[int, int], object] = lambda _done, _total: None,
+    ) -> list[SurfaceReplay]:
+        """Compare, and write where asked to; by surface.
+
+        Raises:
+            WarehouseError: The archive cannot be read, or what differs not be kept.
+        """
+        found: dict[str, SurfaceReplay] = {}
+        total, done = count_archive(self._engine, since=since, surfaces=surfaces), 0
+        for captures in read_archive(self._engine, since=since, surfaces=surfaces):
+            outcomes = list(self._outcomes(captures))
+            for capture, outcome in zip(captures, outcomes, strict=True):
+                surface = capture["surface"]
+                _add(found.setdefault(surface, SurfaceReplay(surface)), capture, outcome)
+            if is_written:
+                self._write(captures, outcomes)
+            done += len(captures)
+            on_step(done, total)
+        return [found[surface] for surface in sorted(found)]
+
+    def _outcomes(self, captures: list[dict[str, Any]]) -> Iterator[_Outcome]:
+        bodies = read_payloads(
+            self._engine, sorted({capture["payload_sha256"] for capture in captures})
+        )
+        ids = [capture["capture_id"] for capture in captures]
+        stored = {table: read_observations(self._engine, table, ids) for table in OBSERVATIONS}
+        for capture in captures:
+            rows = {table: stored[table].get(capture["capture_id"], []) for table in OBSERVATIONS}
+            body = bodies.get(capture["payload_sha256"])
+            yield self._outcome(capture, rows, body)
+
+    def _outcome(self, capture: Row, stored: Stored, body: bytes | None) -> _Outcome:
+        status = capture["http_status"] or 200
+        if body is None or capture["surface"] not in SURFACES or status in _REDIRECTS:
+            return _Outcome("not_read")
+        pages = stored["search_pages"]
+        place = SearchPlace(**{n: pages[0][n] for n in _PLACE}) if pages else None
+        kept = _kept(capture, unpack_bytes(body), place)
+        was_good = capture["outcome"] in _GOOD
+        try:
+            value = self._replayer.read(kept)
+        except SametrackError as error:
+            return _refused(capture, error, was_good=was_good)
+        attempt = Attempt(
+            capture_id=capture["capture_id"],
+            surface=kept.surface,
+            entity_id=kept.entity_id,
+            observed_at=kept.observed_at,
+            outcome="unavailable" if isinstance(value, UnavailableVideo) else "ok",
+            request_count=0,
+            question=_question(kept),
+            reason=value.filter_reason if isinstance(value, UnavailableVideo) else None,
+            http_status=capture["http_status"],
+            payload=kept.body,
+            content_type=kept.content_type,
+            source_path=kept.path,
+            observed=to_observed(value),
+        )
+        if not was_good:
+            return _Outcome(
+                "now_parsed", f"was {capture['outcome']}, is {attempt.outcome}", attempt=attempt
+            )
+        return _compared(capture, stored, attempt)
+
+    def _write(self, captures: list[dict[str, Any]], outcomes: list[_Outcome]) -> None:
+        for capture, outcome in zip(captures, outcomes, strict=True):
+            if outcome.attempt is None or outcome.kind not in {"changed", "now_parsed"}:
+                continue
+            for name, rows in _rewritten(capture, outcome.attempt).items():
+                # the items of a page are its old capture's, where that had any
+                if name != "raw.capture_items" or outcome.kind == "now_parsed":
+                    self._lake.append(name, rows, job_id=capture["job_id"])
+
+
+def _kept(capture: Row, body: bytes, place: SearchPlace | None) -> Kept:
+    return Kept(
+        surface=capture["surface"],
+        entity_id=capture["entity_id"],
+        observed_at=capture["observed_at"],
+        body=body,
+        status=capture["http_status"] or 200,
+        content_type=None,
+        path=capture["source_path"] or "/",
+        cursor=capture["cursor_in"],
+        place=place,
+    )
+
+
+def _question(kept: Kept) -> Question:
+    is_issue = kept.surface.startswith("chart_") and kept.entity_id.isdigit()
+    return Question(
+        kind="list",  # which kind matters to those who wait for a capture; nobody does
+        surface=kept.surface,
+        entity_id=kept.entity_id,
+        cursor=kept.cursor,
+        place=kept.place or SearchPlace(cursor=kept.cursor or 0),
+        volid=kept.entity_id if is_issue else None,
+    )
+
+
+def _refused(capture: Row, error: SametrackError, *, was_good: bool) -> _Outcome:
+    reason = getattr(error, "reason", None)
+    what = f"{error.type}: {reason}" if reason else error.type
+    if was_good:
+        return _Outcome("new_error", what, error=error.type)
+    if error.type == capture["outcome"]:
+        return _Outcome("still_refused")
+    return _Outcome("other_refusal", f"was {capture['outcome']}, is {what}", error=error.type)
+
+
+def _compared(capture: Row, stored: Stored, attempt: Attempt) -> _Outcome:
+    batch = Batch([attempt], [capture["sequence"]], data_provider="", job_id=None)
+    today = batch.tables(stored=set())
+    differing: list[str] = []
+    if attempt.outcome != capture["outcome"]:
+        differing.append("outcome")
+    for table in OBSERVATIONS:
+        differing += _differences(table, stored[table], today[f"raw.{table}"])
+    if not differing:
+        return _Outcome("same")
+    shown = ", ".join(f"{name} ({n})" for name, n in Counter(differing).most_common(5))
+    return _Outcome("changed", shown, tuple(differing), attempt=attempt)
+
+
+def _differences(
+    table: str, before: list[dict[str, Any]], after: list[dict[str, object]]
+) -> list[str]:
+    """The name of each field that differs, once per record."""
+    key = _KEYS[table]
+    old = {row[key]: row for row in before}
+    new = {row[key]: row for row in after}
+    names = ["-record"] * len(old.keys() - new.keys()) + ["+record"] * len(new.keys() - old.keys())
+    for record in old.keys() & new.keys():
+        names += [
+            name
+            for name, value in new[record].items()
+            if name not in _ORIGIN and value != old[record][name]
+        ]
+    return names
+
+
+def _rewritten(capture: Row, attempt: Attempt) -> dict[str, list[dict[str, object]]]:
+    again = Attempt(
+        surface=attempt.surface,
+        entity_id=attempt.entity_id,
+        observed_at=attempt.observed_at,
+        outcome=attempt.outcome,
+        request_count=0,
+        question=attempt.question,
+        reason=f"replay of {capture['capture_id']}",
+        http_status=attempt.http_status,
+        payload=attempt.payload,
+        source_path=attempt.source_path,
+        parser_version=PARSER_VERSION,
+        observed=attempt.observed,
+    )
+    batch = Batch(
+        [again],
+        [capture["sequence"]],
+        data_provider=capture["data_provider"],
+        job_id=capture["job_id"],
+    )
+    return batch.tables(stored={capture["payload_sha256"]})
+
+
+def _add(found: SurfaceReplay, capture: Row, outcome: _Outcome) -> None:
+    found.kinds[outcome.kind] += 1
+    found.fields.update(outcome.fields)
+    if outcome.error is not None:
+        found.errors[outcome.error] += 1
+    shown = sum(example.kind == outcome.kind for example in found.examples)
+    if outcome.kind in NEWS and shown < EXAMPLES:
+        found.examples.append(
+            Example(
+                kind=outcome.kind,
+                capture_id=capture["capture_id"],
+                entity_id=capture["entity_id"],
+                what=outcome.what,
+            )
+        )

@@ -1,0 +1,270 @@
+"""Walking a guest search: which page to ask for next, and why each term ended. Pure.
+
+Here: the rules of stopping and the books of a walk. Which terms to search is the scan's choice,
+asking is `captures`. Limits: `SearchLimits`; stop reasons: `search.SearchStop`, else the type of
+the error that ended a term.
+"""
+
+from collections import deque
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from pipelines.parameters.scan import ScanParameters
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.errors import (
+    BudgetSpentError,
+    ForbiddenError,
+    LoginRequiredError,
+    ProviderUnsupportedError,
+    RateLimitedError,
+    RegionBlockedError,
+    SametrackError,
+    VerificationDemandedError,
+)
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import Video
+
+SOURCE = "search"
+ENDS_ALL_TERMS = (
+    VerificationDemandedError,
+    LoginRequiredError,
+    ForbiddenError,
+    RateLimitedError,
+    RegionBlockedError,
+    BudgetSpentError,
+    ProviderUnsupportedError,
+)
+"""What is said to the visitor, not to the term: asking for the next term would be insisting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLimits:
+    """How far a walk goes. `page_limit` is per term, the others are per job: requests, works new
+    to the union, size of the union (what was known before included).
+    """
+
+    page_limit: int = 30
+    request_budget: int = 180
+    batch_target: int = 150
+    candidate_limit: int = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermWalk:
+    """One term. `new_items` were new to the union; `finished`: the platform said that it ended."""
+
+    term: str
+    pages: int
+    items: int
+    new_items: int
+    last_cursor: int | None
+    finished: bool
+    stop_reason: str
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchWalk:
+    """All terms of a job. `videos` in the order first shown; `shown_by`: the terms that showed a
+    work; `error` ended every term that was left.
+    """
+
+    terms: tuple[TermWalk, ...]
+    videos: tuple[Video, ...]
+    shown_by: dict[str, tuple[str, ...]]
+    requests_used: int
+    request_budget: int
+    error: SametrackError | None = None
+
+    @property
+    def coverage(self) -> list[SourceCoverage]:
+        """One line of the ledger per term that was asked for."""
+        return [
+            SourceCoverage(
+                surface=SOURCE,
+                requests=term.requests,
+                pages=term.pages,
+                items=term.items,
+                new_items=term.new_items,
+                stop_reason=term.stop_reason,
+            )
+            for term in self.terms
+            if term.requests or term.pages
+        ]
+
+    def to_pagination(self) -> dict[str, object]:
+        """The `pagination` of a result."""
+        names = ("term", "pages", "items", "new_items", "last_cursor", "finished", "stop_reason")
+        return {
+            "pages_fetched": sum(term.pages for term in self.terms),
+            "terms_paginated": sum(term.pages > 0 for term in self.terms),
+            "terms": [{name: getattr(term, name) for name in names} for term in self.terms],
+            "request_budget": self.request_budget,
+            "requests_used": self.requests_used,
+        }
+
+
+@dataclass(slots=True)
+class _Open:
+    """A term while it is walked."""
+
+    term: str
+    place: SearchPlace = field(default_factory=SearchPlace)
+    pages: int = 0
+    items: int = 0
+    new_items: int = 0
+    requests: int = 0
+    shown: set[str] = field(default_factory=set)
+    cursors: set[int] = field(default_factory=set)
+
+    def closed(self, stop_reason: str) -> TermWalk:
+        return TermWalk(
+            term=self.term,
+            pages=self.pages,
+            items=self.items,
+            new_items=self.new_items,
+            last_cursor=self.place.cursor if self.pages else None,
+            finished=stop_reason == "exhausted",
+            stop_reason=stop_reason,
+            requests=self.requests,
+        )
+
+
+class SearchSteps:
+    """A walk over terms in their order. Ask `next_page`, then tell `take` or `refuse`.
+
+    Args:
+        terms: What to search for; blanks and repeats are left out.
+        limits: See `SearchLimits`.
+        known: Works in the union before this walk; they are not new again.
+    """
+
+    def __init__(
+        self, terms: Sequence[str], limits: SearchLimits, *, known: Collection[str] = ()
+    ) -> None:
+        distinct = {term.strip().casefold(): term.strip() for term in reversed(terms)}
+        wanted = [term.strip() for term in terms if term.strip()]
+        self._waiting = deque(dict.fromkeys(distinct[term.casefold()] for term in wanted))
+        self._limits = limits
+        self._union = set(known)
+        self._known_before = len(self._union)
+        self._open: _Open | None = None
+        self._closed: list[TermWalk] = []
+        self._videos: dict[str, Video] = {}
+        self._shown_by: dict[str, list[str]] = {}
+        self._asked = 0
+        self._requests = 0
+        self._error: SametrackError | None = None
+
+    def next_page(self) -> tuple[str, SearchPlace] | None:
+        """The next term and place to ask for; None when the walk is over."""
+        stop = self._job_stop()
+        if stop is not None:
+            self._close_all(stop)
+        if self._open is None and self._waiting:
+            self._open = _Open(self._waiting.popleft())
+        if self._open is None:
+            return None
+        self._asked += 1
+        return self._open.term, self._open.place
+
+    def take(self, page: SearchPage, *, requests: int) -> None:
+        """The page asked for has come; it took so many requests."""
+        term = self._count(requests)
+        fresh = self._add(term, page)
+        stop = self._page_stop(term, page, fresh)
+        term.place = page.next_place
+        if stop is None:
+            stop = self._job_stop()
+        if stop is None and term.pages >= self._limits.page_limit:
+            stop = "page_limit"
+        if stop is not None:
+            self._close(stop)
+
+    def refuse(self, error: SametrackError, *, requests: int) -> None:
+        """An error came instead of the page."""
+        term = self._count(requests)
+        self._close(error.type)
+        # a source of first screens has no second page, but other terms have a first one
+        is_only_deep = isinstance(error, ProviderUnsupportedError) and term.pages > 0
+        if isinstance(error, ENDS_ALL_TERMS) and not is_only_deep:
+            self._error = error
+
+    def result(self) -> SearchWalk:
+        """The walk until now."""
+        return SearchWalk(
+            terms=tuple(self._closed),
+            videos=tuple(self._videos.values()),
+            shown_by={name: tuple(terms) for name, terms in self._shown_by.items()},
+            requests_used=self._requests,
+            request_budget=self._limits.request_budget,
+            error=self._error,
+        )
+
+    def _job_stop(self) -> str | None:
+        """Why nothing more is asked in this job. A page costs one of the budget at least."""
+        if self._error is not None:
+            return self._error.type
+        if len(self._union) >= self._limits.candidate_limit:
+            return "candidate_limit"
+        if len(self._union) - self._known_before >= self._limits.batch_target:
+            return "batch_target_reached"
+        if max(self._asked, self._requests) >= self._limits.request_budget:
+            return "request_budget"
+        return None
+
+    def _page_stop(self, term: _Open, page: SearchPage, fresh: int) -> str | None:
+        """Why the page itself ends its term."""
+        if page.nil_type is not None and not page.videos:
+            return "exhausted"
+        if not page.videos and not page.skipped_cards:
+            ended = page.has_more is False and term.items > 0
+            return "exhausted" if ended else "empty_ambiguous"
+        if page.has_more is False:
+            return "exhausted"
+        if page.next_place.cursor in term.cursors:
+            return "cursor_stalled"
+        return "no_new_items" if page.videos and not fresh else None
+
+    def _add(self, term: _Open, page: SearchPage) -> int:
+        """Book the works of a page; returns how many this term had not shown before."""
+        before = len(term.shown)
+        term.pages += 1
+        term.items += len(page.videos)
+        term.cursors.add(term.place.cursor)
+        for video in page.videos:
+            name = video.aweme_id
+            if name not in term.shown:
+                term.shown.add(name)
+                self._shown_by.setdefault(name, []).append(term.term)
+            if name not in self._union:
+                self._union.add(name)
+                term.new_items += 1
+            self._videos.setdefault(name, video)
+        return len(term.shown) - before
+
+    def _count(self, requests: int) -> _Open:
+        assert self._open is not None, "nothing was asked"
+        self._requests += requests
+        self._open.requests += requests
+        return self._open
+
+    def _close(self, stop: str) -> None:
+        if self._open is not None:
+            self._closed.append(self._open.closed(stop))
+            self._open = None
+
+    def _close_all(self, stop: str) -> None:
+        self._close(stop)
+        self._closed += [_Open(term).closed(stop) for term in self._waiting]
+        self._waiting.clear()
+
+
+def to_search_limits(parameters: ScanParameters) -> SearchLimits:
+    """The limits that the parameters of a scan set."""
+    return SearchLimits(
+        page_limit=parameters.search_page_limit,
+        request_budget=parameters.search_request_budget,
+        batch_target=parameters.search_batch_target,
+        candidate_limit=parameters.search_candidate_limit,
+    )

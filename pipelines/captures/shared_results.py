@@ -1,0 +1,130 @@
+"""What another capture of the same moment read, from the lake: the record, or the refusal.
+
+Here: from rows back to what the surface showed. Who reads and who waits is in `sharing`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pipelines.captures.recording.observations import Question, Seen
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.page_rows import (
+    chart_index_from_rows,
+    chart_song_from_row,
+    search_page_from_row,
+)
+from warehouse.lake.record_rows import (
+    account_from_row,
+    hashtag_from_row,
+    track_from_row,
+    video_from_row,
+)
+from warehouse.queries.captures import Observations, read_observations, read_page_videos
+from warehouse.records.charts import ChartPage
+from warehouse.records.errors import (
+    InvalidMusicInputError,
+    SametrackError,
+    UnresolvedIdError,
+    UpstreamError,
+)
+from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
+
+Row = Mapping[str, Any]
+_UNKNOWN: Mapping[str, type[SametrackError]] = {
+    error.type: error for error in (InvalidMusicInputError, UnresolvedIdError)
+}
+
+
+def restore(engine: Engine, question: Question, capture: Row) -> Seen | None:
+    """What a capture read; None where its observations cannot stand for an answer.
+
+    Raises:
+        SametrackError: By name, what the capture was told instead.
+    """
+    if capture["outcome"] == "unavailable":
+        return UnavailableVideo(
+            aweme_id=capture["entity_id"], reason="unavailable", filter_reason=capture["reason"]
+        )
+    if capture["outcome"] != "ok":
+        raise_refusal(capture)
+        return None
+    return _RESTORERS[question.kind](engine, capture)
+
+
+def raise_refusal(capture: Row) -> None:
+    """Raise what a capture was told; nothing where that says nothing about the next attempt."""
+    outcome, surface = capture["outcome"], capture["surface"]
+    detail = "another reader of the same moment was refused"
+    if outcome in _UNKNOWN:
+        raise _UNKNOWN[outcome](f"{capture['entity_id']}: another reader was told that it is none")
+    kind = upstream_errors().get(outcome)
+    if kind is not None:
+        raise kind(detail, surface=surface, reason=capture["reason"], status=capture["http_status"])
+
+
+def upstream_errors() -> dict[str, type[UpstreamError]]:
+    """The errors of upstream by their stable word."""
+    return {UpstreamError.type: UpstreamError} | {
+        error.type: error for error in UpstreamError.__subclasses__()
+    }
+
+
+def _single(table: Observations, from_row: Callable[[Row], Seen]) -> "Restore":
+    def restore_single(engine: Engine, capture: Row) -> Seen | None:
+        rows = _observed(engine, table, capture)
+        return from_row(rows[0]) if rows else None
+
+    return restore_single
+
+
+def _list(engine: Engine, capture: Row) -> VideoPage:
+    return VideoPage(
+        videos=read_page_videos(engine, capture["capture_id"]),
+        cursor=capture["cursor_out"],
+        has_more=capture["has_more"],
+    )
+
+
+def _search(engine: Engine, capture: Row) -> Seen | None:
+    rows = _observed(engine, "search_pages", capture)
+    if not rows:
+        return None
+    return search_page_from_row(rows[0], read_page_videos(engine, capture["capture_id"]))
+
+
+def _issues(engine: Engine, capture: Row) -> Seen | None:
+    rows = _observed(engine, "chart_issues", capture)
+    return chart_index_from_rows(rows) if rows else None
+
+
+def _songs(engine: Engine, capture: Row) -> Seen | None:
+    rows = _observed(engine, "chart_songs", capture)
+    if not rows:
+        return None
+    return ChartPage(
+        songs=tuple(chart_song_from_row(row) for row in rows),
+        surface=rows[0]["surface"],
+        observed_at=rows[0]["observed_at"],
+        page=capture["cursor_in"] or 1,
+        volid=rows[0]["volid"],
+        chart_date=rows[0]["chart_date"],
+    )
+
+
+def _observed(engine: Engine, table: Observations, capture: Row) -> list[dict[str, Any]]:
+    capture_id = capture["capture_id"]
+    return read_observations(engine, table, [capture_id]).get(capture_id, [])
+
+
+type Restore = Callable[[Engine, Row], Seen | None]
+_RESTORERS: Mapping[str, Restore] = {
+    "track": _single("tracks", track_from_row),
+    "account": _single("accounts", account_from_row),
+    "hashtag": _single("hashtags", hashtag_from_row),
+    # without addresses of its sound: those are never stored
+    "work": _single("videos", lambda row: VideoDetail(video=video_from_row(row))),
+    "list": _list,
+    "search": _search,
+    "issues": _issues,
+    "songs": _songs,
+}

@@ -1,0 +1,120 @@
+"""Judging songs of the chart against music ids, and keeping what has changed of that in the mart.
+
+Blocking; two at once do no harm, as the newest row of a pair holds. Not here: the rules
+(`pipelines.charts.rules.song_links`, `pipelines.charts.rules.lead`), reading the chart
+(`backfill`).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pipelines.charts.rules.platform_comparison import (
+    Chart,
+    set_beside,
+    to_chart,
+    to_platform_row,
+    to_works,
+)
+from pipelines.charts.rules.song_links import Link, link_songs
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.charts.platform import (
+    read_chart_platform,
+    read_heard,
+    read_kept_days,
+    read_kept_songs,
+    read_sounds,
+    read_statements,
+    read_works_of_sounds,
+    to_statement,
+)
+from warehouse.records.song_links import Sound
+
+TABLE = "marts.chart_platform"
+_ENDED = {"relation": "none", "confidence": "low", "reason": "no_longer_linked"}
+
+type Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What came of it: songs looked at, pairs by relation, leads estimated, rows written."""
+
+    song_count: int
+    issue_count: int
+    lead_count: int
+    row_count: int
+    relations: Mapping[str, int] = field(default_factory=dict)
+
+
+def judge_songs(engine: Engine, *, song_key: str | None = None) -> Judged:
+    """Judge every song of the kept issues, or one of them; append the rows that are new.
+
+    Judged again with nothing new, nothing is written.
+
+    Raises:
+        WarehouseError: The lake cannot be read or written.
+    """
+    engine.refresh()
+    chart = read_chart(engine, song_key)
+    rows = _rows(engine, chart, [song_key] if song_key is not None else list(chart.songs))
+    known = {_pair(row): row for row in read_chart_platform(engine, song_key)}
+    changed = [row for row in rows if _differs(row, known.get(_pair(row)))]
+    held = {_pair(row) for row in rows}
+    ended = [_without_time(row) | _ENDED for pair, row in known.items() if pair not in held]
+    engine.lake.append(TABLE, [*changed, *ended])
+    engine.refresh()
+    return Judged(
+        song_count=len(chart.songs) if song_key is None else int(song_key in chart.songs),
+        issue_count=len(chart.days),
+        lead_count=sum(row["lead_days"] is not None for row in rows),
+        row_count=len(changed) + len(ended),
+        relations=Counter(row["relation"] for row in rows),
+    )
+
+
+def read_chart(engine: Engine, song_key: str | None = None) -> Chart:
+    """What is kept of the chart: all its songs, or at least the one named, and all its days.
+
+    Raises:
+        WarehouseError: The lake cannot be read.
+    """
+    days = () if song_key is None else read_kept_days(engine)
+    return to_chart(read_kept_songs(engine, song_key), days=days)
+
+
+def _rows(engine: Engine, chart: Chart, song_keys: Iterable[str]) -> list[Row]:
+    charted = [chart.songs[key] for key in song_keys if key in chart.songs]
+    if not charted:
+        return []
+    sounds = {sound.music_id: sound for sound in read_sounds(engine)}
+    statements = [to_statement(row) for row in read_statements(engine)]
+    links = link_songs(
+        (one.song for one in charted), sounds.values(), read_heard(engine), statements
+    )
+    return list(_beside(engine, chart, links, sounds))
+
+
+def _beside(
+    engine: Engine, chart: Chart, links: Sequence[Link], sounds: Mapping[str, Sound]
+) -> Iterator[Row]:
+    observed: dict[str, list[Row]] = defaultdict(list)
+    for row in read_works_of_sounds(engine, [link.music_id for link in links]):
+        observed[row["music_id"]].append(row)
+    for link in links:
+        charted = chart.songs[link.song_key]
+        beside = set_beside(charted, chart.days, to_works(observed[link.music_id]))
+        yield to_platform_row(link, charted, beside, sounds.get(link.music_id))
+
+
+def _pair(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["song_key"], row["music_id"]
+
+
+def _differs(row: Row, known: Row | None) -> bool:
+    return known is None or _without_time(known) != row
+
+
+def _without_time(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name != "committed_at"}

@@ -1,0 +1,111 @@
+"""The chart's work over the stores that the settings name, for orchestrator and command line."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
+
+from pipelines.captures.chart import ChartCaptures
+from pipelines.captures.recording.stored_bodies import StoredBodies
+from pipelines.charts.backfill import Backfill
+from pipelines.charts.issue_leases import HELD_FOR_S
+from pipelines.charts.link_songs import Judged, judge_songs
+from pipelines.charts.rules.backfill_plan import Filled, Progress
+from pipelines.charts.rules.history import Span
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import build_chart_provider, choose_profile
+from pipelines.settings import Settings
+from warehouse.control import ControlStore, open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
+from warehouse.records.worlds import is_demo_world
+
+_BY_HAND = 100_000
+"""Attempts, seconds: a back-fill writes when a batch is read, not in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartDesk:
+    """Open stores, and what is done with them; blocking."""
+
+    settings: Settings
+    profile: Profile
+    control: ControlStore
+    engine: Engine
+
+    @property
+    def is_demo(self) -> bool:
+        """True when the chart read here is an invented one."""
+        return is_demo_world(self.profile.name)
+
+    def fill(
+        self,
+        span: Span,
+        *,
+        told: Callable[[Progress], None] = lambda _progress: None,
+        cancelled: Callable[[], bool] = lambda: False,
+        hold_s: float = HELD_FOR_S,
+    ) -> Filled:
+        """Read what is missing of a range of days.
+
+        Raises:
+            UpstreamError, WarehouseError, RunCancelledError: As `Backfill.run`.
+            ProviderUnsupportedError: The source that rules everything brings no chart.
+        """
+        work = Backfill(
+            open_chart=self._open,
+            engine=self.engine,
+            book=self.control,
+            told=told,
+            cancelled=cancelled,
+            hold_s=hold_s,
+        )
+        return asyncio.run(work.run(span))
+
+    def judge(self) -> Judged:
+        """Judge all songs against the platform.
+
+        Raises:
+            WarehouseError: The lake cannot be read or written.
+        """
+        return judge_songs(self.engine)
+
+    @asynccontextmanager
+    async def _open(self, cancelled: Callable[[], bool]) -> AsyncIterator[ChartCaptures]:
+        provider = await asyncio.to_thread(
+            lambda: build_chart_provider(
+                self.settings,
+                self.profile,
+                control=self.control,
+                bodies=StoredBodies(self.engine),
+            )
+        )
+        async with ChartCaptures(
+            provider=provider,
+            lake=self.engine.lake,
+            engine=self.engine,
+            control=self.control,
+            cancelled=cancelled,
+            flush_every=_BY_HAND,
+            flush_after_s=_BY_HAND,
+        ) as captures:
+            yield captures
+
+
+@contextmanager
+def open_chart_desk(settings: Settings) -> Iterator[ChartDesk]:
+    """The desk of the chosen world; closes its stores afterwards.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        WarehouseError: A store cannot be opened.
+    """
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    with ExitStack() as stack:
+        control = open_control(settings.control_url or home.control_url, world=home.world)
+        stack.enter_context(closing(control))
+        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+        engine = stack.enter_context(closing(Engine(lake)))
+        yield ChartDesk(settings, profile, control, engine)

@@ -1,0 +1,142 @@
+"""What a back-fill of the chart is about and what became of it: days, gaps, counts.
+
+Pure. Here: which days of a range have no issue, when a refusal ends the whole. Not here: reading
+(`charting.backfill`), the nodes that answers of the history have (`chart_history`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal
+
+from pipelines.documents.videos import Document
+
+Ending = Literal["completed", "refused", "cancelled"]
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Days in a row, both included, for which the chart lists no issue."""
+
+    first: date
+    last: date
+
+    @property
+    def day_count(self) -> int:
+        """How many days."""
+        return (self.last - self.first).days + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """An issue that could not be read, with the type of the error that came instead."""
+
+    volid: str
+    chart_date: date | None
+    error_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a back-fill is: issues looked at of those that were missing."""
+
+    done_count: int
+    missing_count: int
+    requests_used: int
+    chart_date: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """What became of a back-fill.
+
+    Attributes:
+        first: First day asked for.
+        last: Last day, cut to the latest issue.
+        asked_last: Last day as it was asked for.
+        latest: Day of the latest issue that the chart lists.
+        issue_count: Issues that the chart lists for these days.
+        known_count: Of them, in the lake before or read by somebody else meanwhile.
+        new_count: Of them, read now.
+        refused: Of them, those that could not be read.
+        gaps: Days without an issue.
+        undated_count: Issues without a day, which belong to no range.
+        was_listed: The list of issues was read anew.
+        requests_used: Requests made, the list and repeats included.
+        ending: Why it ended. `error`: the refusal that ended all of it.
+    """
+
+    first: date
+    last: date
+    asked_last: date
+    latest: date
+    issue_count: int
+    known_count: int
+    new_count: int
+    refused: tuple[Refused, ...]
+    gaps: tuple[Gap, ...]
+    undated_count: int
+    was_listed: bool
+    requests_used: int
+    ending: Ending
+    error: Document | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """True when days were asked for that are after the latest issue."""
+        return self.last < self.asked_last
+
+    @property
+    def left_count(self) -> int:
+        """Issues that another run has to read."""
+        return self.issue_count - self.known_count - self.new_count
+
+    def to_document(self) -> Document:
+        """The same as JSON, for the command line."""
+        return {
+            "first_day": self.first.isoformat(),
+            "last_day": self.last.isoformat(),
+            "requested_last_day": self.asked_last.isoformat(),
+            "is_cut": self.is_cut,
+            "latest_chart_date": self.latest.isoformat(),
+            "issue_count": self.issue_count,
+            "known_count": self.known_count,
+            "new_count": self.new_count,
+            "left_count": self.left_count,
+            "refused": [
+                {
+                    "volid": one.volid,
+                    "chart_date": None if one.chart_date is None else one.chart_date.isoformat(),
+                    "error_type": one.error_type,
+                }
+                for one in self.refused
+            ],
+            "gaps": [
+                {
+                    "first_day": gap.first.isoformat(),
+                    "last_day": gap.last.isoformat(),
+                    "day_count": gap.day_count,
+                }
+                for gap in self.gaps
+            ],
+            "gap_day_count": sum(gap.day_count for gap in self.gaps),
+            "undated_count": self.undated_count,
+            "was_listed": self.was_listed,
+            "requests_used": self.requests_used,
+            "ending": self.ending,
+            "error": self.error,
+        }
+
+
+def find_gaps(days: Iterable[date], *, first: date, last: date) -> tuple[Gap, ...]:
+    """Stretches of a range that no issue is dated on, oldest first."""
+    gaps: list[Gap] = []
+    expected = first
+    for day in sorted(day for day in set(days) if first <= day <= last):
+        if day > expected:
+            gaps.append(Gap(expected, day - _DAY))
+        expected = day + _DAY
+    if expected <= last:
+        gaps.append(Gap(expected, last))
+    return tuple(gaps)

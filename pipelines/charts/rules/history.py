@@ -1,0 +1,232 @@
+"""The rules of the chart history: nodes every ten days, the issue of each, what a song says.
+
+Pure. Here: dates, choosing issues, why a node is empty, documents. Not here: reading the chart
+(`captures.chart`) and the store (`warehouse.queries.charts.history`), deadlines
+(`api.services.reads`).
+"""
+
+import hashlib
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from pipelines.documents.videos import Document
+from pipelines.parameters.scan import Parameter
+from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
+from warehouse.records.errors import InvalidDateRangeError
+
+FIRST_DAY = date(2021, 1, 1)
+INTERVAL_DAYS = 10
+REACH_DAYS = 10
+"""How much older than its node an issue may be."""
+LISTED_FOR_S = 600.0
+"""The list of issues is asked for again where a range reaches beyond it and it is older."""
+NO_ISSUE = "no_issue_within_10_days"
+NOT_COLLECTED = "not_collected_yet"
+INCOMPLETE = "issue_incomplete"
+
+_DAY = "YYYY-MM-DD"
+CHART_PARAMETERS: dict[str, Parameter] = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter(
+            name="start_date", kind=str, default=None,
+            meaning=f"first node, {_DAY}, from {FIRST_DAY} on",
+            meaning_zh=f"第一个查询节点, {_DAY}, 最早 {FIRST_DAY}",
+        ),
+        Parameter(
+            name="end_date", kind=str, default=None,
+            meaning=f"no node is later, {_DAY}; beyond the latest issue it is cut to that issue",
+            meaning_zh=f"查询截止日期, {_DAY}; 晚于最新一期时截至最新一期",
+        ),
+        Parameter(
+            name="interval_days", kind=int, default=INTERVAL_DAYS,
+            minimum=INTERVAL_DAYS, maximum=INTERVAL_DAYS,
+            meaning="days between two nodes; only 10",
+            meaning_zh="节点间隔天数, 仅支持 10",
+        ),
+        Parameter(
+            name="limit", kind=int, default=SONG_LIMIT, minimum=SONG_LIMIT, maximum=SONG_LIMIT,
+            meaning="songs per issue; only 20",
+            meaning_zh="每期歌曲数, 仅支持 20",
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Days asked for, both included. `end` may have been cut from `asked_end`."""
+
+    start: date
+    end: date
+    asked_end: date
+
+    @property
+    def is_cut(self) -> bool:
+        """True when the latest issue is older than what was asked for."""
+        return self.end < self.asked_end
+
+    @property
+    def nodes(self) -> tuple[date, ...]:
+        """The first day and every tenth after it."""
+        steps = (self.end - self.start).days // INTERVAL_DAYS
+        return tuple(self.start + timedelta(days=INTERVAL_DAYS * n) for n in range(steps + 1))
+
+    @property
+    def oldest_issue(self) -> date:
+        """No issue before this day belongs to a node."""
+        return self.start - timedelta(days=REACH_DAYS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A day that was asked about, with its issue; None: none is near enough."""
+
+    target: date
+    issue: ChartIssue | None = None
+
+
+def read_span(start: str, end: str) -> Span:
+    """The days between two texts, as they were asked for.
+
+    Raises:
+        InvalidDateRangeError: One is no date, they are the wrong way round, or too early.
+    """
+    first, last = _day("start_date", start), _day("end_date", end)
+    if first < FIRST_DAY:
+        raise InvalidDateRangeError(f"`start_date` {first} is before {FIRST_DAY}")
+    if first > last:
+        raise InvalidDateRangeError(f"`start_date` {first} is after `end_date` {last}")
+    return Span(start=first, end=last, asked_end=last)
+
+
+def cut_span(span: Span, *, latest: date) -> Span:
+    """The same, ending at the latest issue at most.
+
+    Raises:
+        InvalidDateRangeError: It begins after the latest issue.
+    """
+    if span.start > latest:
+        raise InvalidDateRangeError(
+            f"`start_date` {span.start} is after the latest issue, of {latest}",
+            hint=f"Give a start_date from {FIRST_DAY} to {latest}",
+        )
+    return Span(start=span.start, end=min(span.end, latest), asked_end=span.asked_end)
+
+
+def choose_issues(span: Span, issues: Iterable[ChartIssue]) -> tuple[Node, ...]:
+    """Per node the newest issue on or before it that is near enough. Undated ones fit nowhere."""
+    dated = issues_by_day(issues)
+    days = sorted(dated)
+    return tuple(Node(target=target, issue=_near(target, days, dated)) for target in span.nodes)
+
+
+def issues_by_day(issues: Iterable[ChartIssue]) -> dict[date, ChartIssue]:
+    """The issue of each day: of several, the one with the highest id. Undated ones have no day."""
+    dated: dict[date, ChartIssue] = {}
+    for issue in issues:
+        if issue.chart_date is not None:
+            known = dated.get(issue.chart_date)
+            dated[issue.chart_date] = issue if known is None else max(known, issue, key=_number)
+    return dated
+
+
+def songs_of(
+    issue: ChartIssue, songs: Iterable[ChartSong], *, volid: str | None, chart_date: date | None
+) -> tuple[ChartSong, ...] | None:
+    """The first twenty songs, in order, where they are of this issue; None where they are not.
+
+    `volid` and `chart_date` are what the songs themselves say; None: they say nothing.
+    """
+    if volid not in {None, issue.volid} or chart_date not in {None, issue.chart_date}:
+        return None
+    by_rank = {song.rank: song for song in songs if 1 <= song.rank <= SONG_LIMIT}
+    return tuple(by_rank[rank] for rank in sorted(by_rank)) or None
+
+
+def to_snapshot_document(
+    node: Node, songs: Sequence[ChartSong], *, reason: str | None = None
+) -> Document:
+    """One entry of `snapshots`. `reason` says why songs are missing; null: none are."""
+    issue = node.issue
+    if issue is None:
+        reason = NO_ISSUE
+    elif reason is None and len(songs) < SONG_LIMIT:
+        reason = INCOMPLETE
+    day = None if issue is None else issue.chart_date
+    return {
+        "target_date": node.target.isoformat(),
+        "chart_date": None if day is None else day.isoformat(),
+        "volid": None if issue is None else issue.volid,
+        "issue_name": None if issue is None else issue.name,
+        "day_offset": None if day is None else (node.target - day).days,
+        "reason": reason,
+        "songs": [to_song_document(song) for song in songs],
+    }
+
+
+def to_song_document(song: ChartSong) -> Document:
+    """One song of an issue. `rank_change` is positive when it has climbed."""
+    before = song.previous_rank
+    return {
+        "rank": song.rank,
+        "title": song.title,
+        "artist": song.artist,
+        "duration": song.duration_s,
+        "cover": song.cover_url,
+        "previous_rank": before,
+        "rank_change": None if before is None else before - song.rank,
+        "is_new": _is_new(song),
+        "song_key": song_key(song),
+    }
+
+
+def song_key(song: ChartSong) -> str:
+    """The same word for the same song in every issue.
+
+    The source's hash where it gives one: it is the only mark that the oldest issues carry too.
+    Without it, title and artist, however they are written.
+    """
+    if song.song_hash:
+        return f"hash:{song.song_hash.lower()}"
+    words = f"{song.title}\x1f{song.artist or ''}"
+    plain = "".join(unicodedata.normalize("NFKC", words).casefold().split())
+    return f"name:{hashlib.sha256(plain.encode('utf-8', 'replace')).hexdigest()[:24]}"
+
+
+def _is_new(song: ChartSong) -> bool | None:
+    """On the chart for the first time; None where the source does not say.
+
+    No place in the issue before alone is no proof: the song may have come back.
+    """
+    if song.is_first is not None:
+        return song.is_first
+    if song.rank_count is not None:
+        return song.rank_count == 1
+    return None if song.previous_rank is None else False
+
+
+def _near(target: date, days: list[date], dated: dict[date, ChartIssue]) -> ChartIssue | None:
+    place = bisect_right(days, target)
+    if place == 0 or (target - days[place - 1]).days > REACH_DAYS:
+        return None
+    return dated[days[place - 1]]
+
+
+def _number(issue: ChartIssue) -> tuple[int, str]:
+    return len(issue.volid), issue.volid
+
+
+def _day(name: str, text: str) -> date:
+    """A date in this one form: `fromisoformat` also reads `20210101` and `2021-W01-1`."""
+    is_plain = len(text) == len(_DAY) and text[4:5] == text[7:8] == "-"
+    try:
+        if is_plain and text.isascii():
+            return date.fromisoformat(text)
+    except ValueError:
+        pass
+    shown = "".join(sign if sign.isprintable() else "?" for sign in text[:40])
+    raise InvalidDateRangeError(f"`{name}` is no date of the form {_DAY}: {shown!r}")

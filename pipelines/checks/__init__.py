@@ -1,1 +1,0 @@
-"""Asset checks: those that a scan runs before it ranks, and those of every table of the lake."""

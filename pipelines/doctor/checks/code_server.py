@@ -1,0 +1,33 @@
+"""Looks at Dagster's UI, and through it at the code server. Loads no Dagster."""
+
+import httpx2
+
+from pipelines.doctor.checks.machine import LOOPBACK, is_listening
+from pipelines.doctor.findings import Finding
+
+START = "`sametrack up` starts it; scans from the command line do without"
+_ANSWER_S = 3.0
+_LOCATIONS = """{ locationStatusesOrError {
+  ... on WorkspaceLocationStatusEntries { entries { name loadStatus } } } }"""
+
+
+def check_code_server(port: int) -> Finding:
+    """The UI answers, and the code location behind it is loaded."""
+    if not is_listening(port):
+        return Finding("dagster ui", "warn", f"nothing listens on port {port}", START)
+    try:
+        answer = httpx2.post(
+            f"http://{LOOPBACK}:{port}/graphql",
+            json={"query": _LOCATIONS},
+            timeout=_ANSWER_S,
+            trust_env=False,
+        )
+        found = answer.raise_for_status().json()["data"]["locationStatusesOrError"]["entries"]
+    except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
+        says = f"port {port} gives no answer of use ({type(error).__name__})"
+        return Finding("dagster ui", "warn", says, "see `logs` in the data home")
+    loaded = [entry["name"] for entry in found if entry["loadStatus"] == "LOADED"]
+    if not loaded:
+        says = f"answers on port {port}; the code server does not"
+        return Finding("dagster ui", "warn", says, "see `logs/code-server.log` in the data home")
+    return Finding("dagster ui", "ok", f"answers on port {port}; code server: {', '.join(loaded)}")

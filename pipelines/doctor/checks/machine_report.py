@@ -1,0 +1,33 @@
+"""One examination of this machine and its stores, for whoever has no terminal to show it on.
+
+The looks that need the front door's own settings are left to `sametrack doctor`.
+"""
+
+import time
+from functools import partial
+
+from pipelines.doctor.checks import machine
+from pipelines.doctor.examination import Examination
+from pipelines.documents.videos import Document
+from pipelines.platform.providers import choose_profile
+from pipelines.settings import Settings
+
+
+def examine_machine(settings: Settings) -> Document:
+    """Look at the machine, the stores and the workers; no surface is asked. Blocking.
+
+    Raises:
+        ProfileNotChosenError: No profile is chosen.
+    """
+    disk = partial(machine.check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb)
+    begun_at = time.monotonic()
+    examination = Examination(
+        settings=settings,
+        profile=choose_profile(settings),
+        looks=[("python", machine.check_python), ("disk", disk)],
+    )
+    examination.run()
+    examination.end()
+    if examination.fault is not None:
+        raise examination.fault
+    return examination.to_document(time.monotonic() - begun_at)

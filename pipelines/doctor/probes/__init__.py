@@ -1,0 +1,1 @@
+"""Probes of the surfaces: one polite request each, judged by the shape of its payload."""

@@ -1,0 +1,252 @@
+"""Asking every surface its one question: in parallel, in waves, each with its time, all with one.
+
+The first wave asks about what is known, the next about what the first has taught. Whatever
+happens to one probe is a line of the report, never the end of it.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from pipelines.doctor.probes.canaries import Canaries
+from pipelines.doctor.probes.payload_shapes import change_since, key_paths
+from pipelines.doctor.probes.payloads import decoded
+from pipelines.doctor.probes.requests import Reader
+from pipelines.doctor.probes.table import Probe
+from pipelines.platform.call_trace import Trail, open_trail
+from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.client import HttpLimits
+from pipelines.platform.http.link_gate import Dialler
+from pipelines.platform.http.robots import DISALLOWED
+from warehouse.records.errors import (
+    EmptyAnswerError,
+    InputError,
+    PageWithoutDataError,
+    SametrackError,
+    UnreachableError,
+    UpstreamError,
+)
+from warehouse.records.health import Outcome, SurfaceHealth, outcome_of
+from warehouse.records.videos import UnavailableVideo, VideoPage
+
+LIMITS = HttpLimits(connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, attempts=1)
+"""One try each: whether a surface answers now is the question."""
+PATIENCE_S = 8.0
+PROBE_S = 16.0
+TOTAL_S = 20.0
+TRIES = 3
+TIME_IS_UP = "time_is_up"
+_OURS = frozenset({TIME_IS_UP, DISALLOWED, "crowded"})  # nothing was asked, and nobody refused
+_REASON_CHARS = 200
+
+type Shapes = Mapping[str, Sequence[Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who is told when a surface is asked, and what became of it."""
+
+    asking: Callable[[str], None] = lambda _surface: None
+    found: Callable[[SurfaceHealth], None] = lambda _health: None
+
+
+@dataclass(slots=True)
+class Round:
+    """One round of questions. `bodies` are what came, by hash, with its content type."""
+
+    reader: Reader
+    canaries: Canaries
+    good: Shapes
+    asked_by: str
+    watch: Watch = field(default_factory=Watch)
+    bodies: dict[str, tuple[bytes, str | None]] = field(default_factory=dict)
+    _found: dict[str, SurfaceHealth] = field(default_factory=dict)
+    _reached: dict[str, asyncio.Task[bool]] = field(default_factory=dict)
+
+    async def ask(
+        self, probes: Sequence[Probe], *, total_s: float = TOTAL_S
+    ) -> list[SurfaceHealth]:
+        """What became of each probe, in their order, after at most `total_s` seconds."""
+        try:
+            async with asyncio.timeout(total_s):
+                await self._waves(probes)
+        except TimeoutError:
+            for probe in probes:
+                if probe.surface not in self._found:
+                    self._note(self._line(probe, outcome="not_asked", reason=TIME_IS_UP))
+        return [self._found[probe.surface] for probe in probes]
+
+    async def _waves(self, probes: Sequence[Probe]) -> None:
+        waiting = list(probes)
+        while ready := [probe for probe in waiting if self.canaries.of(probe.needs)]:
+            async with asyncio.TaskGroup() as group:
+                for probe in ready:
+                    group.create_task(self._ask_one(probe))
+            waiting = [probe for probe in waiting if probe not in ready]
+        async with asyncio.TaskGroup() as group:
+            for probe in waiting:
+                group.create_task(self._note_unasked(probe))
+
+    async def _ask_one(self, probe: Probe) -> None:
+        """Ask about the first id, and about another while the answer tells of the id alone."""
+        self.watch.asking(probe.surface)
+        health = self._line(probe, outcome="not_asked")
+        requests = 0
+        for entity_id in self.canaries.of(probe.needs)[:TRIES]:
+            answer, is_about_id = await self._try(probe, entity_id)
+            requests += answer.request_count
+            if requests == 0 or answer.reason != OPEN_REASON:  # what was said tells more
+                health = answer
+            if not is_about_id or answer.reason == OPEN_REASON:
+                break
+        self._note(replace(health, request_count=requests))
+
+    async def _try(self, probe: Probe, entity_id: str) -> tuple[SurfaceHealth, bool]:
+        """One question about one id; True when another id may be answered differently."""
+        began = time.monotonic()
+        with open_trail() as trail:
+            seen, error = await self._answer(probe, entity_id, trail)
+        reason = _reason(seen, error)
+        line = self._line(
+            probe,
+            entity_id=None if probe.needs == "sound" else entity_id,  # an address that expires
+            outcome=_outcome(error, reason),
+            error_type=None if error is None else error.type,
+            reason=reason,
+            http_status=_status(error, trail),
+            request_count=trail.request_count,
+            duration_ms=round((time.monotonic() - began) * 1000),
+        )
+        self.canaries.learn(seen)
+        return self._with_shape(line, trail), _is_about_id(seen, error)
+
+    async def _answer(
+        self, probe: Probe, entity_id: str, trail: Trail
+    ) -> tuple[object, SametrackError | None]:
+        try:
+            async with asyncio.timeout(PROBE_S):
+                seen = await probe.ask(self.reader, entity_id)
+            return seen, _emptiness(seen, probe.surface)
+        except TimeoutError:
+            reason = "no_answer" if trail.request_count else TIME_IS_UP
+            return None, UnreachableError(
+                f"no answer within {PROBE_S:.0f} s", surface=probe.surface, reason=reason
+            )
+        except SametrackError as error:
+            return None, error
+        except Exception as error:  # noqa: BLE001  # a fault of ours in one probe is a line, too
+            fault = SametrackError(f"{type(error).__name__}: {error}")
+            fault.__cause__ = error
+            return None, fault
+
+    def _with_shape(self, line: SurfaceHealth, trail: Trail) -> SurfaceHealth:
+        """The same with the keys of what came, and how they differ from good answers before."""
+        last = trail.last
+        if last is None or not last.body or line.outcome not in {"works", "changed"}:
+            return self._with_body(line, trail)
+        paths = key_paths(decoded(last.body, surface=line.surface))
+        change = change_since(paths, self.good.get(line.surface, ()))
+        is_lost = line.outcome == "works" and change.is_loss
+        line = replace(
+            line,
+            key_paths=paths,
+            came=change.came,
+            went=change.went,
+            outcome="changed" if is_lost else line.outcome,
+            reason="keys_went" if is_lost else line.reason,
+        )
+        return self._with_body(line, trail)
+
+    def _with_body(self, line: SurfaceHealth, trail: Trail) -> SurfaceHealth:
+        last = trail.last
+        if last is None or not last.body:
+            return line
+        sha256 = hashlib.sha256(last.body).hexdigest()
+        self.bodies[sha256] = (last.body, last.content_type)
+        return replace(line, payload_sha256=sha256)
+
+    async def _note_unasked(self, probe: Probe) -> None:
+        """Nothing is known to ask about: then at least whether somebody is there."""
+        host = self._host(probe.surface)
+        if host is not None and not await self._is_there(host):
+            line = self._line(probe, outcome="unreachable", reason="no_connection")
+            self._note(replace(line, error_type=UnreachableError.type))
+            return
+        self._note(self._line(probe, outcome="not_asked", reason="nothing_to_ask"))
+
+    def _host(self, surface: str) -> str | None:
+        """The host of a surface; None where only an answer would tell."""
+        profile = self.reader.profile
+        if surface == "short_link":
+            return profile.hosts.short[0]
+        return None if surface == "media" else profile.host_of(surface)
+
+    async def _is_there(self, host: str) -> bool:
+        task = self._reached.get(host)
+        if task is None:
+            task = self._reached[host] = asyncio.create_task(self._connect(host))
+        return await task
+
+    async def _connect(self, host: str) -> bool:
+        """Whether the host takes a connection; nothing is asked."""
+        profile = self.reader.profile
+        try:
+            async with asyncio.timeout(LIMITS.connect_s):
+                dial = await Dialler(profile).dial_address(host, surface="any")
+                _, writer = await asyncio.open_connection(dial, profile.port_of(host))
+        except (OSError, UpstreamError):  # a time-out is an OSError, too
+            return False
+        writer.close()
+        return True
+
+    def _line(self, probe: Probe, **said: object) -> SurfaceHealth:
+        return SurfaceHealth(
+            surface=probe.surface,
+            observed_at=datetime.now(UTC),
+            asked_by=self.asked_by,
+            **said,  # type: ignore[arg-type]  # named by the callers in this class
+        )
+
+    def _note(self, health: SurfaceHealth) -> None:
+        self._found[health.surface] = health
+        self.watch.found(health)
+
+
+def _emptiness(seen: object, surface: str) -> SametrackError | None:
+    """A list without entries: known ids have works, so the surface may withhold them."""
+    if not isinstance(seen, VideoPage) or seen.videos or seen.has_more:
+        return None
+    return EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
+
+
+def _is_about_id(seen: object, error: SametrackError | None) -> bool:
+    """True when the answer tells of the id rather than of the surface."""
+    is_empty = isinstance(seen, VideoPage) and error is not None
+    is_withheld = isinstance(error, PageWithoutDataError | InputError)
+    return isinstance(seen, UnavailableVideo) or is_empty or is_withheld
+
+
+def _outcome(error: SametrackError | None, reason: str | None) -> Outcome:
+    if error is None:
+        return "works"
+    return "not_asked" if reason in _OURS else outcome_of(error.type)
+
+
+def _reason(seen: object, error: SametrackError | None) -> str | None:
+    """The platform's word, or ours; bounded, because it may quote what came."""
+    if isinstance(seen, UnavailableVideo):
+        return "canary_unavailable"
+    if isinstance(error, InputError):
+        return "unknown_id"
+    if isinstance(error, UpstreamError):
+        return (error.reason or error.detail)[:_REASON_CHARS]
+    return None if error is None else error.detail[:_REASON_CHARS]
+
+
+def _status(error: SametrackError | None, trail: Trail) -> int | None:
+    if isinstance(error, UpstreamError) and error.status is not None:
+        return error.status
+    return None if trail.last is None else trail.last.status

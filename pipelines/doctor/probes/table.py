@@ -1,0 +1,38 @@
+"""The table of probes: which surface is asked how, and what about."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pipelines.doctor.probes import requests as q
+from pipelines.doctor.probes.canaries import Kind
+from pipelines.doctor.probes.requests import Reader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One question; `needs` is the kind of id that it is about."""
+
+    surface: str
+    needs: Kind
+    ask: Callable[[Reader, str], Awaitable[object]]
+
+
+PROBES: tuple[Probe, ...] = (
+    Probe(surface="music_info", needs="music_id", ask=q.ask_music_info),
+    Probe(surface="music_list", needs="music_id", ask=q.ask_music_list),
+    Probe(surface="video_page", needs="aweme_id", ask=q.ask_video_page),
+    Probe(surface="slides_info", needs="aweme_id", ask=q.ask_slides_info),
+    Probe(surface="media", needs="sound", ask=q.ask_media),
+    Probe(surface="user_info", needs="sec_uid", ask=q.ask_user_info),
+    Probe(surface="user_posts", needs="sec_uid", ask=q.ask_user_posts),
+    Probe(surface="user_page", needs="sec_uid", ask=q.ask_user_page),
+    Probe(surface="short_link", needs="link", ask=q.ask_short_link),
+    Probe(surface="hashtag_info", needs="ch_id", ask=q.ask_hashtag_info),
+    Probe(surface="hashtag_list", needs="ch_id", ask=q.ask_hashtag_list),
+    Probe(surface="search_stream", needs="term", ask=q.ask_search),
+    Probe(surface="chart_issues", needs="rank_id", ask=q.ask_chart_issues),
+    Probe(surface="chart_songs", needs="rank_id", ask=q.ask_chart_songs),
+    Probe(surface="chart_latest", needs="rank_id", ask=q.ask_chart_latest),
+    Probe(surface="chart_html", needs="rank_id", ask=q.ask_chart_html),
+)
+BY_SURFACE = {probe.surface: probe for probe in PROBES}

@@ -1,0 +1,137 @@
+"""Accounts, lists and metrics as the JSON documents that clients read. Conversion only, pure.
+
+Names are the platform's own; unknown is null, never 0. Works are in `documents.py`.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from pipelines.documents.videos import Document, to_time, to_video_document
+from warehouse.records.videos import Account, Author, Video
+
+LOCAL_CURSOR = "public_first_screen_local_cursor"
+PLATFORM_CURSOR = "platform_cursor"
+_NAMES = ("sec_uid", "uid", "unique_id", "short_id", "nickname", "signature")
+_COUNTS = (
+    "follower_count", "following_count", "aweme_count", "total_favorited", "favoriting_count",
+    "ip_location",
+)  # fmt: skip
+_AUTHOR = ("sec_uid", "uid", "unique_id", "nickname", "avatar_url")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What was observed of a list over time."""
+
+    first_screen_count: int
+    union_count: int
+    snapshot_count: int
+    distinct_snapshot_count: int
+    first_observed_at: datetime | None
+    last_observed_at: datetime | None
+
+
+def to_user_document(account: Account) -> Document:
+    """The `user` of a profile."""
+    return {
+        **{name: getattr(account, name) for name in _NAMES},
+        "avatar_thumb": {"url_list": [account.avatar_url] if account.avatar_url else []},
+        **{name: getattr(account, name) for name in _COUNTS},
+    }
+
+
+def to_list_document(
+    works: Sequence[Document],
+    *,
+    next_cursor: Mapping[str, int],
+    has_more: bool,
+    platform_has_more: bool | None,
+    pagination_mode: str,
+    history: History,
+) -> Document:
+    """The `data` of a list; `next_cursor` names the cursor as the operation does."""
+    return {
+        "aweme_list": list(works),
+        **next_cursor,
+        "has_more": has_more,
+        "platform_has_more": platform_has_more,
+        "pagination_mode": pagination_mode,
+        "public_first_screen_count": history.first_screen_count,
+        "public_observed_union_count": history.union_count,
+        "observation_history": {
+            "snapshot_count": history.snapshot_count,
+            "distinct_snapshot_count": history.distinct_snapshot_count,
+            "first_observed_at": to_time(history.first_observed_at),
+            "last_observed_at": to_time(history.last_observed_at),
+        },
+        "coverage_complete": False,
+    }
+
+
+def with_author(video: Video, account: Account) -> Video:
+    """A work from an account's own list says nothing of its author: who else could it be."""
+    if video.author is not None:
+        return video
+    return replace(video, author=Author(**{name: getattr(account, name) for name in _AUTHOR}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The last `days` x 86,400 s before `end`."""
+
+    days: int
+    end: datetime
+
+    @property
+    def start(self) -> datetime:
+        """Its first moment."""
+        return self.end - timedelta(seconds=self.days * 86_400)
+
+    def holds(self, create_time: int | None) -> bool:
+        """True for a work published in it; an unknown time is in no window."""
+        if create_time is None:
+            return False
+        return self.start.timestamp() <= create_time <= self.end.timestamp()
+
+    def newest(self, works: Iterable[Video], count: int) -> list[Video]:
+        """Its newest works, at most so many, whatever their order and however old pinned ones."""
+        held = [work for work in works if self.holds(work.create_time)]
+        return sorted(held, key=lambda work: (-(work.create_time or 0), work.aweme_id))[:count]
+
+
+def to_metrics_document(
+    account: Account,
+    window: Window,
+    analyzed: Sequence[Video],
+    *,
+    first_observed_at: Mapping[str, datetime],
+    is_complete: bool,
+) -> Document:
+    """The `data` of creator metrics; of works whose likes are unknown nothing is averaged.
+
+    `analyzed` stand newest first; of equals the newest is on top.
+    """
+    liked = [work for work in analyzed if work.statistics.digg_count is not None]
+    likes = [work.statistics.digg_count or 0 for work in liked]
+    top = max(liked, key=lambda work: work.statistics.digg_count or 0, default=None)
+    return {
+        "sec_user_id": account.sec_uid,
+        "nickname": account.nickname,
+        "follower_count": account.follower_count,
+        "total_favorited": account.total_favorited,
+        "days": window.days,
+        "window_start": to_time(window.start),
+        "window_end": to_time(window.end),
+        "analyzed_count": len(liked),
+        "average_digg_count": round(statistics.fmean(likes), 2) if likes else None,
+        "median_digg_count": statistics.median(likes) if likes else None,
+        "top_video": None
+        if top is None
+        else to_video_document(top, first_observed_at=first_observed_at.get(top.aweme_id)),
+        "statistics_complete": is_complete
+        and len(liked) == len(analyzed)
+        and all(work.statistics_complete for work in liked),
+        "coverage_complete": False,
+    }

@@ -1,0 +1,200 @@
+"""Records as the JSON documents that clients read. Conversion only: no ranking, no reading.
+
+Names are the platform's own (`aweme_id`, `digg_count`, ...). Unknown is null, never 0; times are
+ISO 8601 in UTC; ids are text.
+"""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from warehouse.records.evidence import Comparison, variant_kind
+from warehouse.records.videos import Author, Music, Statistics, Track, Video
+
+type Document = dict[str, Any]
+"""Plain JSON values; its shape is the business of the function that makes it."""
+
+LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
+
+SOURCE_CHANNEL_ZH: dict[LinkType, str] = {
+    "exact_music_id": "输入音乐链 (同一音乐 ID)",
+    "audio_fingerprint_match": "关联音乐链 (作品音频核验通过)",
+    "verified_music_id_graph": "关联音乐链 (音乐 ID 已核验)",
+}
+DETAIL_SURFACES = frozenset({"video_page", "slides_info"})
+"""Surfaces that show all four counts exactly; the others show none or trimmed ones."""
+
+DETAIL_STATISTICS = "public_video_detail_page"
+"""`statistics_source` of counts that come from a detail surface."""
+
+
+def to_time(moment: datetime | None) -> str | None:
+    """ISO 8601 in UTC with `Z`, to the second. None stays None."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def to_video_document(video: Video, *, first_observed_at: datetime | None = None) -> Document:
+    """The video record of the interface, without what only a ranking knows.
+
+    `first_observed_at` None: this observation is the first.
+    """
+    return {
+        "aweme_id": video.aweme_id,
+        "desc": video.desc,
+        "create_time": video.create_time,
+        "share_url": video.share_url,
+        "media_type": video.media_type,
+        "is_top": video.is_top,
+        "author": _author_document(video.author),
+        "music": _music_document(video.music),
+        "video": _picture_document(video),
+        "images_count": video.images_count,
+        "hashtags": [asdict(hashtag) for hashtag in video.hashtags],
+        "statistics": asdict(video.statistics),
+        "statistics_complete": video.statistics_complete,
+        "statistics_source": _statistics_source(video),
+        "observed_at": to_time(video.observed_at),
+        "first_observed_at": to_time(first_observed_at or video.observed_at),
+    }
+
+
+def to_ranked_document(
+    video: Video,
+    *,
+    link_type: LinkType,
+    source_music_id: str,
+    source_music_title: str | None = None,
+    source_music_url: str | None = None,
+    comparison: Comparison | None = None,
+    first_observed_at: datetime | None = None,
+) -> Document:
+    """A confirmed video with its link to the track: an entry of `ResultDocument.ranked`.
+
+    `rank`, `hot_score` and `is_viral` depend on who asks and are added by `view_result`.
+    `source_music_url` is the public link of `source_music_id`; its host is the profile's, so the
+    caller makes it. `comparison` is the evidence of an audio link.
+
+    Raises:
+        ValueError: An audio link without evidence, or evidence on an exact link.
+    """
+    if (comparison is None) != (link_type == "exact_music_id"):
+        raise ValueError(f"link_type {link_type} of {video.aweme_id} and its evidence disagree")
+    title = source_music_title or (video.music.title if video.music else None)
+    document = to_video_document(video, first_observed_at=first_observed_at)
+    document |= {
+        "link_type": link_type,
+        "source_music_id": source_music_id,
+        "source_channel_zh": SOURCE_CHANNEL_ZH[link_type],
+        "source_music_title": title,
+        "source_music_url": source_music_url,
+    }
+    if comparison is not None:
+        document["evidence"] = to_evidence_document(comparison)
+    return document
+
+
+def to_variant_document(
+    video: Video,
+    *,
+    comparison: Comparison,
+    source_music_id: str,
+    source_music_url: str | None = None,
+    first_observed_at: datetime | None = None,
+) -> Document:
+    """A work with the recording at another speed or pitch: an entry of `variants.aweme_list`."""
+    pair = comparison.pair
+    return to_video_document(video, first_observed_at=first_observed_at) | {
+        "variant_kind": variant_kind(pair),
+        "speed": pair.speed,
+        "semitones": pair.semitones,
+        "source_music_id": source_music_id,
+        "source_music_title": video.music.title if video.music else None,
+        "source_music_url": source_music_url,
+        "evidence": to_evidence_document(comparison),
+    }
+
+
+def to_evidence_document(comparison: Comparison) -> Document:
+    """The numbers of one compared pair, with the limits they were held against.
+
+    `peak_agreement` is there because the score cannot be explained without it.
+    """
+    return {
+        "comparison_id": comparison.comparison_id,
+        "reference_aweme_id": comparison.reference_aweme_id,
+        "candidate_aweme_id": comparison.candidate_aweme_id,
+        "reference_music_id": comparison.reference_music_id,
+        "candidate_music_id": comparison.candidate_music_id,
+        **asdict(comparison.pair),
+        "limits": asdict(comparison.limits),
+        "algorithm": comparison.algorithm,
+        "feature_version": comparison.feature_version,
+        "library_version": comparison.library_version,
+    }
+
+
+def to_track_document(track: Track) -> Document:
+    """The `music` of a result: the track that was asked about, as last observed."""
+    return {
+        "id_str": track.music_id,
+        "mid": track.music_id,
+        "title": track.title,
+        "author": track.author,
+        "owner_nickname": track.owner_nickname,
+        "duration": track.duration_s,
+        "is_original_sound": track.is_original_sound,
+        "cover": _addresses(track.cover_url),
+        "observed_at": to_time(track.observed_at),
+    }
+
+
+def to_statistics(document: Document) -> Statistics:
+    """The four counts of a video document, as a record again."""
+    return Statistics(**document["statistics"])
+
+
+def _author_document(author: Author | None) -> Document | None:
+    if author is None:
+        return None
+    return {
+        "sec_uid": author.sec_uid,
+        "uid": author.uid,
+        "unique_id": author.unique_id,
+        "nickname": author.nickname,
+        "avatar_thumb": _addresses(author.avatar_url),
+    }
+
+
+def _music_document(music: Music | None) -> Document | None:
+    if music is None:
+        return None
+    return {
+        "id_str": music.music_id,
+        "mid": music.music_id,
+        "title": music.title,
+        "author": music.author,
+        "duration": music.duration_s,
+        "is_original_sound": music.is_original_sound,
+    }
+
+
+def _picture_document(video: Video) -> Document:
+    return {
+        "duration": video.duration_ms,
+        "width": video.width,
+        "height": video.height,
+        "cover": _addresses(video.cover_url),
+    }
+
+
+def _addresses(url: str | None) -> Document:
+    """The platform wraps every address in a list; clients read its first element."""
+    return {"url_list": [url] if url else []}
+
+
+def _statistics_source(video: Video) -> str | None:
+    if not video.statistics.known:
+        return None
+    return DETAIL_STATISTICS if video.surface in DETAIL_SURFACES else video.surface

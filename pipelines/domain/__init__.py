@@ -1,1 +1,0 @@
-"""Pure rules on frozen records. Standard library only; imports nothing of the project."""

@@ -1,0 +1,1 @@
+"""Erasure of one account from a whole world: its stores and the orchestrator's runs."""

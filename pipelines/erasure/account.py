@@ -1,0 +1,156 @@
+"""Erasing an account from a whole world: its stores, and the orchestrator's runs that name it.
+
+Here: opening what is needed, refusing while somebody works, the orchestrator. How the stores are
+erased and searched is in `warehouse/maintenance/erasure`.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from uuid import uuid4
+
+from dagster import DagsterInstance
+
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.platform.providers import choose_profile
+from pipelines.settings import Settings
+from warehouse.control import ControlStore, open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.library_errors import translated
+from warehouse.lake.store import open_lake
+from warehouse.maintenance.erasure.account import Erased, Stores, check_nobody_works, erase_account
+from warehouse.maintenance.erasure.names import Names, find_names, find_sec_uid, to_pattern
+from warehouse.records.errors import CapacityExhaustedError
+
+LEASE = "erasing"
+LEASE_S = 3600.0
+
+
+class Erasure:
+    """An erasure that is about to be done: looked at first, then done."""
+
+    def __init__(self, stores: Stores, sec_uid: str, *, lost_after_s: float) -> None:
+        self._stores = stores
+        self._lost_after_s = lost_after_s
+        self.sec_uid = sec_uid
+
+    def find(self) -> Names:
+        """What names the account now."""
+        return find_names(self._stores.engine, self.sec_uid)
+
+    def carry_out(self) -> Erased:
+        """Erase, alone.
+
+        Raises:
+            WarehouseUnavailableError: A worker is alive, or a store cannot be rewritten.
+            CapacityExhaustedError: Another erasure is under way.
+        """
+        control, owner = self._stores.control, uuid4().hex
+        check_nobody_works(control, within_s=self._lost_after_s)
+        if not control.acquire_lease(LEASE, owner, LEASE_S):
+            raise CapacityExhaustedError("another erasure is under way", hint="wait for its end")
+        try:
+            return erase_account(self._stores, self.sec_uid)
+        finally:
+            control.release_lease(LEASE, owner)
+
+
+def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:
+    """Open the stores of the chosen profile; `stack` closes them again.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        UnresolvedIdError: `account` names no account.
+        WarehouseError: A store cannot be opened.
+    """
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    engine = stack.enter_context(closing(Engine(lake)))
+    control = _open_control(settings, home, stack)
+    stores = Stores(
+        home=home,
+        lake=lake,
+        engine=engine,
+        control=control,
+        forget_runs=lambda names: forget_runs(home, names),
+    )
+    sec_uid = find_sec_uid(engine, account)
+    return Erasure(stores, sec_uid, lost_after_s=settings.worker_lost_after_s)
+
+
+def forget_runs(home: Home, names: Names) -> int:
+    """Delete the orchestrator's runs that name the account, with their events; returns how many.
+
+    Raises:
+        WarehouseUnavailableError: Its storage cannot be read or rewritten.
+    """
+    pattern = to_pattern(names.ids)
+    with translated("erasing from the orchestrator's storage", sqlite3.Error, OSError):
+        files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]
+        runs = {run for path in files for run in _runs_naming(path, pattern)}
+        if runs:
+            with open_instance(home) as instance:
+                _delete(instance, runs)
+        for path in files:
+            _forget_rows(path, pattern)
+    return len(runs)
+
+
+def _open_control(settings: Settings, home: Home, stack: ExitStack) -> ControlStore:
+    control = open_control(settings.control_url or home.control_url, world=home.world)
+    return stack.enter_context(closing(control))
+
+
+def _delete(instance: DagsterInstance, runs: set[str]) -> None:
+    for run_id in sorted(runs):
+        instance.delete_run(run_id)
+
+
+def _runs_naming(path: Path, pattern: re.Pattern[bytes]) -> Iterator[str]:
+    with closing(sqlite3.connect(path)) as database:
+        for table, columns in _tables(database):
+            if "run_id" in columns:
+                at = columns.index("run_id") + 1
+                named = _rows_naming(database, table, pattern)
+                yield from (str(row[at]) for row in named if row[at])
+
+
+def _forget_rows(path: Path, pattern: re.Pattern[bytes]) -> None:
+    """What belongs to no run: ticks, keys, records of partitions. Then leave nothing of it in the
+    file.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=30)) as database:
+        for table, _ in _tables(database):
+            ids = [(row[0],) for row in _rows_naming(database, table, pattern)]
+            database.executemany(f"delete from {_name(table)} where rowid = ?", ids)  # noqa: S608  # a quoted name
+        database.execute("vacuum")
+        database.execute("pragma wal_checkpoint(truncate)")
+
+
+def _tables(database: sqlite3.Connection) -> list[tuple[str, list[str]]]:
+    found = database.execute("select name from sqlite_master where type = 'table'").fetchall()
+    return [
+        (table, [row[1] for row in database.execute(f"pragma table_info({_name(table)})")])
+        for (table,) in found
+        if not table.startswith("sqlite_")
+    ]
+
+
+def _rows_naming(
+    database: sqlite3.Connection, table: str, pattern: re.Pattern[bytes]
+) -> list[tuple[object, ...]]:
+    """Rows with a text that names the account, each behind its row number."""
+    rows = database.execute(f"select rowid, * from {_name(table)}")  # noqa: S608  # a quoted name
+    return [row for row in rows if pattern.search(_text(row))]
+
+
+def _text(row: tuple[object, ...]) -> bytes:
+    parts = (value if isinstance(value, bytes) else str(value).encode() for value in row)
+    return b"\n".join(parts)
+
+
+def _name(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'

@@ -1,0 +1,1 @@
+"""Dagster: assets, checks, jobs, schedules, sensors, resources, runs and the worker."""

@@ -1,0 +1,1 @@
+"""The assets. Each body is: enter the stage, call, append, report the counts."""

@@ -1,0 +1,164 @@
+"""The assets of the chart: its issues with their songs, kept for good, and the chart beside the
+platform.
+
+Issues are partitioned by month: five years are some sixty partitions, where days would be 1,800,
+and what is in the lake is not asked for again, so a month is read on as its days come. Any range
+of months is one run. How is in `pipelines/charts`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta
+
+from dagster import (
+    AssetExecutionContext,
+    AssetKey,
+    AssetSpec,
+    BackfillPolicy,
+    Failure,
+    MaterializeResult,
+    MetadataValue,
+    MonthlyPartitionsDefinition,
+    ResourceParam,
+    TableColumn,
+    TableRecord,
+    TableSchema,
+    asset,
+    multi_asset,
+)
+
+from pipelines.charts.rules.backfill_plan import Filled, Gap, Progress
+from pipelines.charts.rules.history import FIRST_DAY, Span
+from pipelines.orchestration.assets.conclude import CONFIRMED
+from pipelines.orchestration.assets.decorators import KINDS, OWNERS, Result
+from pipelines.orchestration.chart_resource import ChartResource
+
+CHART_ISSUES = AssetKey(["raw", "chart_issues"])
+CHART_SONGS = AssetKey(["raw", "chart_songs"])
+CHART_LINKS = AssetKey(["marts", "chart_links"])
+CHART_PLATFORM = AssetKey(["marts", "chart_platform"])
+VARIANTS = AssetKey(["marts", "variants"])
+GROUP = "chart"
+_TELL_EVERY = 50
+_MOST_GAPS = 100
+
+months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offset=1)
+"""One partition per month from the first issue on; the month that is not over is the last."""
+
+
+@multi_asset(
+    name="keep_chart_issues",
+    partitions_def=months,
+    backfill_policy=BackfillPolicy.single_run(),
+    group_name=GROUP,
+    specs=[
+        AssetSpec(
+            CHART_ISSUES,
+            description="Issues that the chart lists, with their days.",
+            owners=OWNERS,
+            kinds=KINDS,
+        ),
+        AssetSpec(
+            CHART_SONGS,
+            deps=[CHART_ISSUES],
+            description="Songs of every issue, each checked against its issue, kept for good.",
+            owners=OWNERS,
+            kinds=KINDS,
+        ),
+    ],
+)
+def read_chart(
+    context: AssetExecutionContext, chart: ResourceParam[ChartResource]
+) -> Iterator[Result]:
+    """Read the issues of one month, or of a range of them, that are not in the lake yet."""
+    window = context.partition_time_window
+    last = window.end.date() - timedelta(days=1)
+    span = Span(start=window.start.date(), end=last, asked_end=last)
+    with chart.open() as desk:
+        filled = desk.fill(span, told=_teller(context))
+    told = _metadata(filled)
+    if filled.error is not None:
+        raise Failure(str(filled.error["detail"]), metadata=told)
+    yield MaterializeResult(asset_key=CHART_ISSUES, metadata=told)
+    yield MaterializeResult(asset_key=CHART_SONGS, metadata=told)
+
+
+@asset(
+    key=CHART_PLATFORM,
+    deps=[CHART_SONGS, CONFIRMED, VARIANTS, CHART_LINKS],
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds=KINDS,
+)
+def chart_platform(chart: ResourceParam[ChartResource]) -> Result:
+    """Songs of the chart beside music ids of the platform: links with reasons, lead or lag."""
+    with chart.open() as desk:
+        judged = desk.judge()
+    return MaterializeResult(
+        metadata={
+            "songs": judged.song_count,
+            "issues": judged.issue_count,
+            "leads_estimated": judged.lead_count,
+            "rows_written": judged.row_count,
+            "pairs": _table("relation", "pairs", sorted(judged.relations.items())),
+        }
+    )
+
+
+def _teller(context: AssetExecutionContext) -> Callable[[Progress], None]:
+    def tell(progress: Progress) -> None:
+        if progress.done_count % _TELL_EVERY == 0 or progress.done_count == progress.missing_count:
+            context.log.info(
+                "%s of %s issues, %s requests, at %s",
+                progress.done_count,
+                progress.missing_count,
+                progress.requests_used,
+                progress.chart_date,
+            )
+
+    return tell
+
+
+def _metadata(filled: Filled) -> dict[str, MetadataValue]:
+    """What a run saw, what is new, what is missing; numbers and days alone, no text of theirs."""
+    counts = {
+        "issues_seen": filled.issue_count,
+        "issues_new": filled.new_count,
+        "issues_known_before": filled.known_count,
+        "issues_refused": len(filled.refused),
+        "gap_days": sum(gap.day_count for gap in filled.gaps),
+        "issues_without_a_day": filled.undated_count,
+        "requests_used": filled.requests_used,
+    }
+    gaps = [(str(gap.first), f"to {gap.last}, {gap.day_count} d") for gap in filled.gaps]
+    is_before = filled.latest < filled.first  # nothing of the range has appeared yet
+    return {
+        **{name: MetadataValue.int(count) for name, count in counts.items()},
+        "first_day": MetadataValue.text(str(filled.first)),
+        "last_day": MetadataValue.text("none" if is_before else str(filled.last)),
+        "latest_issue": MetadataValue.text(str(filled.latest)),
+        "requested_last_day": MetadataValue.text(str(filled.asked_last)),
+        "is_cut": MetadataValue.bool(filled.is_cut),
+        "list_read_anew": MetadataValue.bool(filled.was_listed),
+        "ending": MetadataValue.text(filled.ending),
+        "gaps": _table("from", "days without an issue", gaps[:_MOST_GAPS]),
+        "issues_by_month": MetadataValue.md(_plot(filled.first, filled.last, filled.gaps)),
+    }
+
+
+def _plot(first: date, last: date, gaps: tuple[Gap, ...]) -> str:
+    """Days with an issue of each month, as bars in a table."""
+    missing = {gap.first + timedelta(days=n) for gap in gaps for n in range(gap.day_count)}
+    counts: dict[str, int] = {}
+    for n in range((last - first).days + 1):
+        day = first + timedelta(days=n)
+        counts.setdefault(f"{day:%Y-%m}", 0)
+        counts[f"{day:%Y-%m}"] += day not in missing
+    lines = [f"| {month} | {count} | {'▇' * count} |" for month, count in counts.items()]
+    return "\n".join(["| month | issues | |", "| --- | ---: | --- |", *lines])
+
+
+def _table(first: str, second: str, rows: Sequence[tuple[str, object]]) -> MetadataValue:
+    names = (first, second)
+    records = [TableRecord(dict(zip(names, map(str, row), strict=True))) for row in rows]
+    schema = TableSchema(columns=[TableColumn(name, "string") for name in names])
+    return MetadataValue.table(records=records, schema=schema)

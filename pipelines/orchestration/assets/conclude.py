@@ -1,0 +1,107 @@
+"""Assets that conclude: confirmed videos with their evidence, coverage, ranking, result.
+
+How is in `pipelines/scan/confirm.py`, `conclude.py` and `rows.py`.
+"""
+
+from collections.abc import Iterator
+
+from dagster import AssetKey, AssetSpec, MaterializeResult, ResourceParam, multi_asset
+
+from pipelines.orchestration.assets.collect import VIDEO_DETAILS
+from pipelines.orchestration.assets.decorators import GROUP, KINDS, OWNERS, Result, scan_asset
+from pipelines.orchestration.assets.descriptions import deps_on
+from pipelines.orchestration.assets.metadata import coverage_metadata
+from pipelines.orchestration.partitions import tracks
+from pipelines.orchestration.resources import ScanSlot
+from pipelines.scan import conclude
+from pipelines.scan import rows as mart_rows
+from pipelines.scan.confirm import confirm_videos
+from pipelines.scan.profiles import read_profiles
+from warehouse.lake.packing import pack_document
+
+CONFIRMED = AssetKey(["marts", "confirmed_videos"])
+HEARD = AssetKey(["marts", "audio_comparisons"])
+ACCOUNT_PROFILES = AssetKey(["raw", "account_profiles"])
+COVERAGE = AssetKey(["marts", "coverage"])
+RANKINGS = AssetKey(["marts", "rankings"])
+JOB_RESULTS = AssetKey(["marts", "job_results"])
+
+
+def _spec(noun: str, description: str, *others: AssetKey) -> AssetSpec:
+    return AssetSpec(
+        ["marts", noun],
+        deps=[VIDEO_DETAILS, *others, *deps_on("raw.videos", "raw.sounds")],
+        description=description,
+        group_name=GROUP,
+        owners=OWNERS,
+        kinds=KINDS,
+    )
+
+
+@multi_asset(
+    name="confirm_videos",
+    partitions_def=tracks,
+    specs=[
+        _spec(
+            "confirmed_videos", "Works that carry the recording as heard, with how we know.", HEARD
+        ),
+        _spec("variants", "Works that carry the recording at another speed or pitch.", HEARD),
+        _spec("audio_comparisons", "Every compared pair with its evidence, rejected ones too."),
+        _spec("expansion_rounds", "Which music ids each round of the scan verified.", CONFIRMED),
+    ],
+)
+def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:
+    """Hear the music ids in the pool, confirm their works, and widen until nothing new comes."""
+    with scan.stage("confirmed_videos") as session:
+        confirm_videos(session)
+        session.append("candidates", mart_rows.candidate_rows(session))
+        outcomes = mart_rows.outcome_counts(session)
+        for noun, rows in mart_rows.confirmation_rows(session).items():
+            session.append(noun, rows)
+            told = outcomes if noun == "confirmed_videos" else {}
+            yield MaterializeResult(
+                asset_key=["marts", noun], metadata={"dagster/row_count": len(rows), **told}
+            )
+
+
+@scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED])
+def account_profiles(scan: ResourceParam[ScanSlot]) -> Result:
+    """Profiles of the accounts behind the confirmed works, those with most linked likes first."""
+    with scan.stage("account_profiles") as session:
+        known = read_profiles(session)
+        return MaterializeResult(metadata={"profiles_known": known} | coverage_metadata(session))
+
+
+@scan_asset(COVERAGE, deps=[CONFIRMED, ACCOUNT_PROFILES])
+def coverage(scan: ResourceParam[ScanSlot]) -> Result:
+    """The ledger: what each source was asked, what it gave, and why we stopped."""
+    with scan.stage("rankings") as session:
+        rows = mart_rows.coverage_rows(session)
+        session.append("coverage", rows)
+        counts = {"dagster/row_count": len(rows)}
+        return MaterializeResult(metadata=counts | coverage_metadata(session))
+
+
+@scan_asset(RANKINGS, deps=[CONFIRMED, COVERAGE])
+def rankings(scan: ResourceParam[ScanSlot]) -> Result:
+    """The confirmed works in the order the job asked for."""
+    with scan.stage("rankings") as session:
+        session.document = conclude.result_document(session)
+        rows = mart_rows.ranking_rows(session, session.document)
+        session.append("rankings", rows)
+        session.append("account_summaries", mart_rows.account_rows(session))
+        return MaterializeResult(metadata={"dagster/row_count": len(rows)})
+
+
+@scan_asset(JOB_RESULTS, deps=[RANKINGS, VIDEO_DETAILS])
+def job_results(scan: ResourceParam[ScanSlot]) -> Result:
+    """The result as one immutable document, which every later read serves from."""
+    with scan.stage("job_results") as session:
+        session.document = session.document or conclude.result_document(session)
+        session.append("search_related", mart_rows.related_rows(session))
+        packed = pack_document(session.document)
+        session.finish_appends()  # the result comes last: who sees it finds everything behind it
+        session.append("job_results", [mart_rows.result_row(session, packed)])
+        session.finish_appends()
+        counts = {"dagster/row_count": 1, "size_bytes": len(packed)}
+        return MaterializeResult(metadata={**counts, **session.stopwatch.seconds()})

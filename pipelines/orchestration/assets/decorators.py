@@ -1,0 +1,28 @@
+"""What all assets of a scan have in common, said once."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dagster import AssetKey, AssetsDefinition, MaterializeResult, asset
+
+from pipelines.orchestration.partitions import tracks
+
+GROUP = "scan"
+OWNERS = ["team:sametrack"]
+KINDS = {"delta"}
+
+Result = MaterializeResult[Any]  # a `type` statement is refused by Dagster
+
+
+def scan_asset(
+    key: AssetKey, *, deps: Sequence[AssetKey] = (), group: str = GROUP
+) -> Callable[[Callable[..., Result]], AssetsDefinition]:
+    """An asset of the scan graph, one partition per track."""
+    return asset(
+        key=key,
+        deps=list(deps),
+        partitions_def=tracks,
+        group_name=group,
+        owners=OWNERS,
+        kinds=KINDS,
+    )

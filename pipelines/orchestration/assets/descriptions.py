@@ -1,0 +1,166 @@
+"""What the data contract says of a table, in the words that Dagster's UI knows.
+
+Column schemas, lineage of columns, links. Here: conversion. Not here: the contract itself
+(`warehouse/tables`), where columns come from (`lineage`), counts of one run (`metadata`).
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
+from typing import Any
+
+from dagster import (
+    AssetDep,
+    AssetKey,
+    AssetsDefinition,
+    AssetSpec,
+    MetadataValue,
+    TableColumn,
+    TableColumnConstraints,
+    TableColumnDep,
+    TableColumnLineage,
+    TableConstraints,
+    TableSchema,
+    map_asset_specs,
+)
+
+from pipelines.orchestration.assets.lineage import COLUMNS_FROM
+from warehouse.tables import BY_NAME, Column, Table
+from warehouse.tables.dictionary import TYPE_WORDS
+
+WRITES: Mapping[str, str] = {
+    "raw/music_first_screen": "raw.capture_items",
+    "raw/author_first_screens": "raw.capture_items",
+    "raw/hashtag_first_screens": "raw.capture_items",
+    "raw/video_details": "raw.videos",
+    "raw/account_profiles": "raw.accounts",
+    "raw/watched_screens": "raw.capture_items",
+}
+"""Steps of a scan that are no table themselves, and the table where most of their rows go."""
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+type Metadata = Mapping[str, Any]
+
+
+def asset_key(table: Table) -> AssetKey:
+    """The key of a table: `layer/noun`, the same words as in SQL."""
+    return AssetKey(table.name.split("."))
+
+
+def described(
+    assets: Iterable[AssetsDefinition | AssetSpec], *, console_url: str | None = None
+) -> list[AssetsDefinition | AssetSpec]:
+    """The same assets, each with what the contract says of its table. What an asset says of itself
+    stays.
+    """
+
+    def describe(spec: AssetSpec) -> AssetSpec:
+        known = {**_of_key(spec.key), **_links(console_url)}
+        return spec.replace_attributes(metadata={**known, **spec.metadata})
+
+    return list(map_asset_specs(describe, assets))
+
+
+def table_schema(table: Table) -> TableSchema:
+    """Columns with type, meaning, unit and whether they may be null."""
+    return TableSchema(
+        columns=[_column(table, column) for column in table.columns],
+        constraints=TableConstraints(
+            other=[f"one row per {table.row}", f"key: {', '.join(table.key)}"]
+        ),
+    )
+
+
+def column_lineage(name: str) -> TableColumnLineage | None:
+    """Where the columns of a table come from; None where it is where they begin."""
+    told = COLUMNS_FROM.get(name)
+    if told is None:
+        return None
+    return TableColumnLineage(
+        {column: [_dep(source) for source in sources] for column, sources in told.items()}
+    )
+
+
+def deps_on(*names: str) -> list[AssetDep]:
+    """Dependencies on tables by their names."""
+    return [AssetDep(asset_key(BY_NAME[name])) for name in names]
+
+
+def rows_of_days(counts: Mapping[date, int]) -> str:
+    """Rows of each day as a row of bars, in Markdown; days without any are empty bars."""
+    if not counts:
+        return "no rows in the last 30 days"
+    first, last = min(counts), max(counts)
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    most = max(counts.values())
+    bars = "".join(_bar(counts.get(day, 0), most) for day in days)
+    return f"`{bars}`\n\n{first} to {last}, at most {most:,} rows a day"
+
+
+def _bar(count: int, most: int) -> str:
+    return "·" if count == 0 else _BARS[(count * (len(_BARS) - 1) + most - 1) // most]
+
+
+def _of_key(key: AssetKey) -> Metadata:
+    name = ".".join(key.path)
+    table = BY_NAME.get(name)
+    if table is None:
+        written = BY_NAME.get(WRITES.get(key.to_user_string(), ""))
+        return {} if written is None else _of_step(written)
+    told: dict[str, Any] = {
+        "dagster/column_schema": table_schema(table),
+        "dagster/table_name": name,
+        "dagster/storage_kind": "delta",
+        "schema_version": table.version,
+        "dictionary": MetadataValue.path(_place(table)),
+    }
+    lineage = column_lineage(name)
+    return told if lineage is None else {**told, "dagster/column_lineage": lineage}
+
+
+def _of_step(table: Table) -> Metadata:
+    return {
+        "dagster/column_schema": table_schema(table),
+        "writes": MetadataValue.asset(asset_key(table)),
+        "dictionary": MetadataValue.path(_place(table)),
+    }
+
+
+def _links(console_url: str | None) -> Metadata:
+    """To the console and the pages of the API, where it is known how people reach them."""
+    if console_url is None:
+        return {}
+    root = console_url.rstrip("/")
+    return {
+        "console": MetadataValue.url(f"{root}/console"),
+        "api": MetadataValue.url(f"{root}/docs"),
+    }
+
+
+def _place(table: Table) -> str:
+    return f"docs/data-dictionary.md#{table.name.replace('.', '')}"
+
+
+def _column(table: Table, column: Column) -> TableColumn:
+    return TableColumn(
+        column.name,
+        TYPE_WORDS[column.type],
+        description=_meaning(table, column),
+        constraints=TableColumnConstraints(
+            nullable=not column.required, unique=table.key == (column.name,)
+        ),
+        tags={"key": ""} if column.name in table.key else None,
+    )
+
+
+def _meaning(table: Table, column: Column) -> str:
+    """With unit and sources: the free edition of the UI shows lineage of columns nowhere else."""
+    unit = f" [{column.unit}]" if column.unit else ""
+    sources = COLUMNS_FROM.get(table.name, {}).get(column.name, ())
+    return f"{column.meaning}{unit}" + (f" ← {', '.join(sources)}" if sources else "")
+
+
+def _dep(source: str) -> TableColumnDep:
+    """`raw.videos.digg_count`, or a step: `raw/music_first_screen.aweme_id`."""
+    name, _, column = source.rpartition(".")
+    return TableColumnDep(AssetKey(name.replace(".", "/").split("/")), column)

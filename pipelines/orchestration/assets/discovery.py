@@ -1,0 +1,36 @@
+"""The asset of a discovery: related videos of a track, each with what became of it."""
+
+from dagster import AssetKey, MaterializeResult, ResourceParam
+
+from pipelines.orchestration.assets.collect import TRACK
+from pipelines.orchestration.assets.conclude import HEARD
+from pipelines.orchestration.assets.decorators import Result, scan_asset
+from pipelines.orchestration.assets.metadata import coverage_metadata, track_metadata
+from pipelines.orchestration.resources import ScanSlot
+from pipelines.scan import discover
+from pipelines.scan import rows as mart_rows
+from warehouse.lake.packing import pack_document
+
+VIDEOS = AssetKey(["raw", "videos"])
+DISCOVERED = AssetKey(["marts", "discovered_videos"])
+
+
+@scan_asset(DISCOVERED, deps=[TRACK, HEARD, VIDEOS], group="discovery")
+def discovered_videos(scan: ResourceParam[ScanSlot]) -> Result:
+    """A small scan around a track: its authors' screens, and the text candidates among them."""
+    with scan.stage("track") as session:
+        discover.discover(session)
+        rows = discover.discovered_rows(session)
+        session.append("discovered_videos", rows)
+        session.append("candidates", mart_rows.candidate_rows(session))
+        for noun, mart in mart_rows.confirmation_rows(session).items():
+            session.append(noun, mart)
+        session.finish_appends()  # the result comes last: who sees it finds everything behind it
+        session.append(
+            "job_results", [mart_rows.result_row(session, pack_document(session.document))]
+        )
+        session.finish_appends()
+        counts = {"dagster/row_count": len(rows), **session.document["layer_counts"]}
+        assert session.findings.track is not None, "a discovery without a track has failed before"
+        about = track_metadata(session, session.findings.track)
+        return MaterializeResult(metadata={**counts, **about, **coverage_metadata(session)})

@@ -1,0 +1,101 @@
+"""The asset of the canaries: every surface is asked its one question, with a check for each.
+
+It starts no scan and observes nothing; how to ask is in `pipelines/doctor`.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetCheckSpec,
+    AssetKey,
+    MaterializeResult,
+    MetadataValue,
+    ResourceParam,
+    TableColumn,
+    TableRecord,
+    TableSchema,
+    asset,
+)
+
+from pipelines.doctor.documents import to_surface_documents
+from pipelines.documents.videos import Document
+from pipelines.orchestration.assets.decorators import KINDS, OWNERS
+from pipelines.orchestration.resources import HealthResource
+from warehouse.records.health import USES, SurfaceHealth
+
+SURFACE_HEALTH = AssetKey(["marts", "surface_health"])
+GROUP = "health"
+_LOUD = frozenset({"changed", "unreachable"})
+_COLUMNS = ("surface", "words", "error_type", "reason_words", "last_worked_at", "advice")
+_LISTS = ("keys_came", "keys_went")
+
+
+def check_name(surface: str) -> str:
+    """The name of the check that a surface has."""
+    return f"{surface}_answers"
+
+
+@asset(
+    key=SURFACE_HEALTH,
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds=KINDS,
+    check_specs=[
+        AssetCheckSpec(check_name(surface), asset=SURFACE_HEALTH, description=use.label)
+        for surface, use in USES.items()
+    ],
+)
+def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult:  # type: ignore[type-arg]  # beside checks Dagster takes the bare class only
+    """Whether each surface of the platform still answers as we know it: one question each."""
+    found, last_worked = health.ask_all()
+    documents = to_surface_documents(found, last_worked=last_worked)
+    return MaterializeResult(
+        metadata={
+            "surfaces": _table(documents),
+            "works": sum(one.outcome == "works" for one in found),
+            "broken": sum(one.is_broken for one in found),
+        },
+        check_results=_results(found, documents),
+    )
+
+
+def _results(
+    found: Sequence[SurfaceHealth], documents: Iterable[Document]
+) -> list[AssetCheckResult]:
+    """A surface that says no is a warning: platforms do. One that changed or is gone is not."""
+    return [
+        AssetCheckResult(
+            check_name=check_name(health.surface),
+            asset_key=SURFACE_HEALTH,
+            passed=health.outcome == "works",
+            severity=AssetCheckSeverity.ERROR
+            if health.outcome in _LOUD
+            else AssetCheckSeverity.WARN,
+            metadata=_metadata(document),
+        )
+        for health, document in zip(found, documents, strict=True)
+    ]
+
+
+def _metadata(document: Document) -> dict[str, MetadataValue]:
+    """Text from outside is shown as text, never as markup."""
+    suffering = [f"{entry['number']} {entry['name']}" for entry in document["suffering"]]
+    told = {name: document[name] for name in _COLUMNS if document[name]}
+    told |= {name: ", ".join(document[name]) for name in _LISTS if document[name]}
+    told |= {"endpoints that suffer": ", ".join(suffering)} if suffering else {}
+    return {name: MetadataValue.text(str(value)) for name, value in told.items()}
+
+
+def _table(documents: Iterable[Document]) -> MetadataValue:
+    columns = (*_COLUMNS, *_LISTS)
+    records = [
+        TableRecord(
+            {name: str(document[name] or "") for name in _COLUMNS}
+            | {name: ", ".join(document[name]) for name in _LISTS}
+        )
+        for document in documents
+    ]
+    schema = TableSchema(columns=[TableColumn(name, "string") for name in columns])
+    return MetadataValue.table(records=records, schema=schema)

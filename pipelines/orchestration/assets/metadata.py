@@ -1,0 +1,62 @@
+"""What a run says about itself in the orchestrator's UI. Conversion only.
+
+Text from outside is shown as text, never as markup: titles go through `MetadataValue.text`.
+"""
+
+from typing import Any
+
+from dagster import MetadataValue, TableColumn, TableRecord, TableSchema
+
+from pipelines.scan.scan_run import ScanSession
+from warehouse.records.coverage import merged
+from warehouse.records.videos import Track
+
+type Metadata = dict[str, Any]
+
+_LEDGER = TableSchema(
+    columns=[
+        TableColumn("surface", "string"),
+        *(TableColumn(name, "int") for name in ("requests", "pages", "items", "new_items")),
+        TableColumn("stop_reason", "string"),
+    ]
+)
+
+
+def track_metadata(session: ScanSession, track: Track) -> Metadata:
+    """Who the run is about, with a link to the job and to the public page."""
+    return {
+        "music_id": MetadataValue.text(track.music_id),
+        "title": MetadataValue.text(track.title or "(no title)"),
+        "job": _job_link(session),
+        "public_page": MetadataValue.url(
+            session.runtime.profile.public_address("public_music", music_id=track.music_id)
+        ),
+        "is_demo_data": session.runtime.is_demo,
+    }
+
+
+def _job_link(session: ScanSession) -> MetadataValue[Any]:
+    """To the job in the console; to its answer where nobody says how the console is reached."""
+    console_url = session.runtime.settings.console_url
+    if console_url is None:
+        return MetadataValue.path(session.job_path)
+    return MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{session.job.job_id}")
+
+
+def coverage_metadata(session: ScanSession) -> Metadata:
+    """The ledger so far, as a table."""
+    records = [
+        TableRecord({
+            "surface": entry.surface,
+            "requests": entry.requests,
+            "pages": entry.pages,
+            "items": entry.items,
+            "new_items": entry.new_items,
+            "stop_reason": entry.stop_reason,
+        })
+        for entry in merged(session.findings.ledger)
+    ]  # fmt: skip
+    return {
+        "requests_used": session.captures.requests_used,
+        "coverage": MetadataValue.table(records=records, schema=_LEDGER),
+    }

@@ -1,0 +1,55 @@
+"""The asset of the published database: all marts as one DuckDB file for other tools.
+
+How the file is written and proven is in `warehouse/exports/published_database.py`.
+"""
+
+from dagster import (
+    AssetKey,
+    MaterializeResult,
+    MetadataValue,
+    ResourceParam,
+    TableColumn,
+    TableConstraints,
+    TableSchema,
+    asset,
+)
+
+from pipelines.orchestration.assets.decorators import OWNERS, Result
+from pipelines.orchestration.assets.descriptions import asset_key
+from pipelines.orchestration.resources import PublishingResource
+from warehouse.exports.published_database import LAYER
+from warehouse.tables import TABLES
+
+DATABASE = AssetKey(["published", "database"])
+GROUP = "publishing"
+
+
+MARTS = [asset_key(table) for table in TABLES if table.name.startswith(f"{LAYER}.")]
+_ABOUT = TableSchema(
+    columns=[
+        TableColumn("name", "text", description="what is told: world, is_demo_data, as_of, ..."),
+        TableColumn("value", "text", description="what it is for this file"),
+    ],
+    constraints=TableConstraints(other=["the table `main.about`; the marts are as in the lake"]),
+)
+
+
+@asset(
+    key=DATABASE,
+    deps=MARTS,
+    metadata={"dagster/column_schema": _ABOUT},
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"duckdb"},
+)
+def database(publishing: ResourceParam[PublishingResource]) -> Result:
+    """All marts as one DuckDB file, every table and column with its comment."""
+    made = publishing.publish()
+    return MaterializeResult(
+        metadata={
+            "dagster/row_count": sum(made.row_counts.values()),
+            "file": MetadataValue.text(f"published/{made.path.name} in the home of this world"),
+            "size_bytes": made.size_bytes,
+            "rows_by_table": MetadataValue.json(dict(made.row_counts)),
+        }
+    )

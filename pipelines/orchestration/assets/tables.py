@@ -1,0 +1,48 @@
+"""Tables of the lake that no asset yields: they fill while others work, and are looked at here.
+
+They stand in the graph as external assets, so that it goes from what was read to what is reported.
+"""
+
+from collections.abc import Collection, Mapping
+
+from dagster import AssetKey, AssetSpec
+
+from pipelines.orchestration.assets.decorators import KINDS, OWNERS
+from pipelines.orchestration.assets.descriptions import asset_key
+from warehouse.tables import TABLES, Table
+
+GROUP = "lake"
+FED_BY: Mapping[str, tuple[str, ...]] = {
+    "raw.payloads": (
+        "raw/tracks", "raw/music_first_screen", "raw/author_first_screens",
+        "raw/hashtag_first_screens", "raw/search_pages", "raw/video_details", "raw/watched_screens",
+    ),
+    "raw.captures": ("raw/payloads",),
+    "raw.capture_items": ("raw/captures",),
+    "raw.videos": ("raw/captures",),
+    "raw.accounts": ("raw/captures", "raw/account_profiles"),
+    "raw.hashtags": ("raw/captures",),
+    "raw.chart_issues": ("raw/captures",),
+    "raw.chart_songs": ("raw/captures",),
+    "raw.sounds": ("raw/video_details",),
+    "marts.annotations": ("marts/audio_comparisons",),
+    "marts.account_summaries": ("marts/confirmed_videos", "raw/accounts", "raw/videos"),
+    "marts.search_related": ("raw/search_pages", "raw/capture_items", "raw/videos"),
+}  # fmt: skip
+"""Table to the steps and tables that its rows come from."""
+
+
+def lake_tables(yielded: Collection[AssetKey]) -> list[AssetSpec]:
+    """An external asset for each table of the contract whose key nothing else yields."""
+    return [_external(table) for table in TABLES if asset_key(table) not in yielded]
+
+
+def _external(table: Table) -> AssetSpec:
+    return AssetSpec(
+        asset_key(table),
+        deps=[AssetKey(name.split("/")) for name in FED_BY.get(table.name, ())],
+        description=f"One row per {table.row}. Filled while others work; looked at by its checks.",
+        group_name=GROUP,
+        owners=OWNERS,
+        kinds=KINDS,
+    )

@@ -1,0 +1,131 @@
+"""The assets of watchlists: what was looked at in a run, and the digest of it.
+
+One partition per watchlist. Scans of tracks are handed in at the desk and run as jobs of their
+own; nothing waits for them here, so a run of these assets is short. The rules and the work are in
+`pipelines/watchlists`.
+"""
+
+from collections import Counter
+
+from dagster import (
+    AssetExecutionContext,
+    AssetKey,
+    Config,
+    Failure,
+    MetadataValue,
+    ResourceParam,
+    TableColumn,
+    TableRecord,
+    TableSchema,
+    asset,
+)
+from pydantic import Field
+
+from pipelines.documents.videos import Document, to_time
+from pipelines.orchestration.assets.decorators import OWNERS, Result
+from pipelines.orchestration.partitions import watchlists
+from pipelines.orchestration.resources import WatchResource
+from pipelines.watchlists.run import Watcher
+from warehouse.records.watchlists import WatchRun
+
+WATCHED_SCREENS = AssetKey(["raw", "watched_screens"])
+WATCH_DIGESTS = AssetKey(["marts", "watch_digests"])
+GROUP = "watching"
+_COLUMNS = ("kind", "input", "title", "status", "work_count", "change_count", "error")
+SCHEMA = TableSchema(columns=[TableColumn(name, "string") for name in _COLUMNS])
+"""One row per entry of a digest."""
+
+
+class BegunRun(Config):
+    """Which run to begin; none: a new one, due now."""
+
+    run_id: str = Field("", description="id of a run of this watchlist; empty: a new one, now")
+
+
+class EndedRun(Config):
+    """Which run to conclude; none: the one that is going on."""
+
+    run_id: str = Field("", description="id of a run of this watchlist; empty: the open one")
+
+
+@asset(
+    key=WATCHED_SCREENS,
+    partitions_def=watchlists,
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"delta"},
+)
+def watched_screens(
+    context: AssetExecutionContext, config: BegunRun, watches: ResourceParam[WatchResource]
+) -> Result:
+    """First screens and profiles of a watchlist's accounts and hashtags; its tracks handed in."""
+    name = context.partition_key
+    with watches.open() as watcher:
+        run_id = config.run_id or watcher.control.request_run(name, origin="launchpad")
+        run = None if run_id is None else watcher.begin(run_id)
+        if run is None:
+            raise Failure(f"There is no watchlist {name}, or somebody else works on its run")
+        looks = watcher.control.looks(run.run_id)
+    counts = Counter(look.status for look in looks)
+    return Result(
+        metadata={
+            "run_id": run.run_id,
+            "due_at": to_time(run.due_at) or "",
+            "missed_count": run.missed_count,
+            "handed_in": counts["waiting"],
+            "looked_at": counts["completed"],
+            "failed": counts["failed"],
+        }
+    )
+
+
+@asset(
+    key=WATCH_DIGESTS,
+    deps=[WATCHED_SCREENS],
+    partitions_def=watchlists,
+    group_name=GROUP,
+    owners=OWNERS,
+    metadata={"dagster/column_schema": SCHEMA},
+    kinds={"json", "html"},
+)
+def watch_digests(
+    context: AssetExecutionContext, config: EndedRun, watches: ResourceParam[WatchResource]
+) -> Result:
+    """What changed since the run before: one grouped digest as JSON and as a page."""
+    with watches.open() as watcher:
+        run_id = config.run_id or _open_run(watcher, context.partition_key)
+        run = None if run_id is None else watcher.conclude(run_id)
+    if run is None or run.digest is None:
+        raise Failure("There is nothing to conclude yet: no run is open, or its scans go on")
+    return Result(metadata=_told(run, run.digest))
+
+
+def _open_run(watcher: Watcher, name: str) -> str | None:
+    return next(
+        (run.run_id for run in watcher.control.watch_runs(name, limit=1) if run.ended_at is None),
+        None,
+    )
+
+
+def _told(run: WatchRun, digest: Document) -> dict[str, MetadataValue]:
+    """Text from outside is shown as text, never as markup."""
+    records = [
+        TableRecord({name: str(_shown(entry, name)) for name in _COLUMNS})
+        for entry in digest["entries"]
+    ]
+    counts = {name: digest[name] for name in ("change_count", "completed_count", "failed_count")}
+    return {
+        "run_id": MetadataValue.text(run.run_id),
+        **{name: MetadataValue.int(count) for name, count in counts.items()},
+        "entries": MetadataValue.table(records=records, schema=SCHEMA),
+        "page": MetadataValue.text(digest["files"]["html"]),
+        "is_demo_data": MetadataValue.bool(digest["is_demo_data"]),
+    }
+
+
+def _shown(entry: Document, name: str) -> object:
+    if name == "change_count":
+        return "" if entry["changes"] is None else entry["changes"][name]
+    if name == "error":
+        return "" if entry["error"] is None else entry["error"]["type"]
+    return "" if entry[name] is None else entry[name]

@@ -1,0 +1,75 @@
+"""Checks that stand between the confirmed set and its ranking. A failed one stops the run.
+
+One step answers all of them: each step of a run costs its own start and end.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dagster import AssetCheckResult, AssetCheckSpec, ResourceParam, multi_asset_check
+
+from pipelines.documents.videos import SOURCE_CHANNEL_ZH
+from pipelines.orchestration.assets.conclude import CONFIRMED
+from pipelines.orchestration.resources import ScanSlot
+from pipelines.scan.rules.expansion import Confirmed
+from warehouse.records.evidence import holds_as_heard
+
+
+def repeated(confirmed: Sequence[Confirmed]) -> list[str]:
+    """Works that are confirmed twice."""
+    counts = Counter(entry.video.aweme_id for entry in confirmed)
+    return [aweme_id for aweme_id, times in counts.items() if times > 1]
+
+
+def with_negative_counts(confirmed: Sequence[Confirmed]) -> list[str]:
+    """Works with an engagement count below zero."""
+    return [
+        entry.video.aweme_id
+        for entry in confirmed
+        if any((count or 0) < 0 for count in entry.video.statistics.counts())
+    ]
+
+
+def with_unknown_link(confirmed: Sequence[Confirmed]) -> list[str]:
+    """Works that do not say how they are linked; words alone are no link."""
+    return [entry.video.aweme_id for entry in confirmed if entry.link_type not in SOURCE_CHANNEL_ZH]
+
+
+def without_evidence(confirmed: Sequence[Confirmed]) -> list[str]:
+    """Audio links whose evidence does not meet the rules at the work's own speed and pitch."""
+    return [
+        entry.video.aweme_id
+        for entry in confirmed
+        if entry.link_type != "exact_music_id"
+        and (
+            entry.comparison is None
+            or not holds_as_heard(entry.comparison.pair, entry.comparison.limits)
+        )
+    ]
+
+
+FINDERS = {
+    "confirmed_ids_are_unique": repeated,
+    "counts_are_never_negative": with_negative_counts,
+    "every_link_has_a_known_type": with_unknown_link,
+    "audio_links_hold_as_heard": without_evidence,
+}
+
+
+@multi_asset_check(
+    name="check_confirmed_videos",
+    specs=[
+        AssetCheckSpec(name, asset=CONFIRMED, blocking=True, description=finder.__doc__)
+        for name, finder in FINDERS.items()
+    ],
+)
+def confirmed_set(scan: ResourceParam[ScanSlot]) -> Iterator[AssetCheckResult]:
+    """Look at the confirmed set before it is ranked."""
+    for name, finder in FINDERS.items():
+        wrong = finder(scan.confirmed())
+        yield AssetCheckResult(
+            check_name=name,
+            asset_key=CONFIRMED,
+            passed=not wrong,
+            metadata={"wrong_count": len(wrong), "examples": wrong[:10]},
+        )

@@ -1,0 +1,92 @@
+"""Checks of every table of the lake, made from the data contract: a step for each table.
+
+A step looks at its table once, answers all of its checks, and tells how many rows there are. What
+must hold is in `warehouse/tables/row_rules.py`; how it is asked, in
+`warehouse/maintenance/table_review.py`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from dagster import (
+    AssetCheckExecutionContext,
+    AssetCheckKey,
+    AssetCheckResult,
+    AssetChecksDefinition,
+    AssetCheckSeverity,
+    AssetCheckSpec,
+    AssetKey,
+    AssetObservation,
+    MetadataValue,
+    ResourceParam,
+    multi_asset_check,
+)
+
+from pipelines.documents.videos import to_time
+from pipelines.orchestration.assets.descriptions import asset_key, rows_of_days
+from pipelines.orchestration.resources import ReviewResource
+from warehouse.maintenance.table_review import Finding, Review
+from warehouse.tables import TABLES, Table
+from warehouse.tables.row_rules import MEANINGS, rule_names
+
+
+def to_result(key: AssetKey, finding: Finding, row_count: int) -> AssetCheckResult:
+    """One finding as Dagster shows it. Keys of rows are shown as text, never as markup."""
+    told: dict[str, Any] = {"row_count": row_count, "wrong_count": finding.wrong_count}
+    if finding.examples:
+        told["examples"] = MetadataValue.json([_plain(row) for row in finding.examples])
+    if finding.says:
+        told["says"] = MetadataValue.text(finding.says)
+    return AssetCheckResult(
+        asset_key=key,
+        check_name=finding.rule,
+        passed=finding.holds,
+        severity=AssetCheckSeverity.WARN if finding.is_warning else AssetCheckSeverity.ERROR,
+        metadata=told,
+    )
+
+
+def to_observation(key: AssetKey, review: Review) -> AssetObservation:
+    """How a table stands, as an observation of it."""
+    return AssetObservation(
+        key,
+        metadata={
+            "dagster/row_count": review.row_count,
+            "files": review.file_count,
+            "size_bytes": review.size_bytes,
+            "newest_row_at": to_time(review.newest_at) or "never",
+            "rows_by_day": MetadataValue.md(rows_of_days(review.rows_by_day)),
+        },
+    )
+
+
+def _plain(row: Mapping[str, object]) -> dict[str, object]:
+    return {name: value if isinstance(value, int) else str(value) for name, value in row.items()}
+
+
+def _checks_of(table: Table) -> AssetChecksDefinition:
+    key = asset_key(table)
+
+    @multi_asset_check(
+        name=f"check_{'_'.join(key.path)}",
+        specs=[
+            AssetCheckSpec(rule, asset=key, description=MEANINGS[rule])
+            for rule in rule_names(table)
+        ],
+        description=f"Look once at every row of {table.name}.",
+        can_subset=True,  # else the page of a check cannot start it alone
+    )
+    def checks(
+        context: AssetCheckExecutionContext, reviews: ResourceParam[ReviewResource]
+    ) -> Iterator[AssetCheckResult]:
+        review = reviews.review(table, now=datetime.now(UTC))
+        context.op_execution_context.log_event(to_observation(key, review))
+        for finding in review.findings:
+            if AssetCheckKey(key, finding.rule) in context.selected_asset_check_keys:
+                yield to_result(key, finding, review.row_count)
+
+    return checks
+
+
+TABLE_CHECKS: Sequence[AssetChecksDefinition] = [_checks_of(table) for table in TABLES]

@@ -1,0 +1,113 @@
+"""COMPOSITION ROOT of Dagster: everything that the orchestrator sees is assembled here.
+
+Reading the environment belongs to `pipelines/settings.py`, opening stores to the caller.
+"""
+
+from collections.abc import Mapping
+
+from dagster import Definitions, in_process_executor
+
+from pipelines.orchestration import chart_jobs as chart_runs
+from pipelines.orchestration import jobs
+from pipelines.orchestration.assets import chart as charting
+from pipelines.orchestration.assets import collect as collecting
+from pipelines.orchestration.assets import conclude as concluding
+from pipelines.orchestration.assets import discovery as discovering
+from pipelines.orchestration.assets import health
+from pipelines.orchestration.assets import published_database as publishing
+from pipelines.orchestration.assets import reports as reporting
+from pipelines.orchestration.assets import watchlists as watching
+from pipelines.orchestration.assets.descriptions import described
+from pipelines.orchestration.assets.tables import lake_tables
+from pipelines.orchestration.chart_resource import ChartResource
+from pipelines.orchestration.checks.confirmed import confirmed_set
+from pipelines.orchestration.checks.tables import TABLE_CHECKS
+from pipelines.orchestration.report_resource import ReportResource
+from pipelines.orchestration.resources import (
+    DeskResource,
+    HealthResource,
+    PublishingResource,
+    UpkeepResource,
+    WatchResource,
+    reviews_of_run,
+)
+from pipelines.orchestration.runs.remote_scan import scan_of_run
+from pipelines.orchestration.schedules import build_schedules
+from pipelines.orchestration.sensors import watchlists
+
+LOCATION = "sametrack"
+"""Name of the code location, here and in `workspace.yaml`."""
+
+ASSETS = (
+    collecting.track,
+    collecting.music_first_screen,
+    collecting.author_first_screens,
+    collecting.hashtag_first_screens,
+    collecting.search_pages,
+    collecting.candidates,
+    collecting.video_details,
+    concluding.confirmed_videos,
+    concluding.account_profiles,
+    concluding.coverage,
+    concluding.rankings,
+    concluding.job_results,
+    discovering.discovered_videos,
+    health.surface_health,
+    publishing.database,
+    watching.watched_screens,
+    watching.watch_digests,
+    charting.read_chart,
+    charting.chart_platform,
+    *reporting.REPORTS,
+)
+
+
+def build_definitions(
+    *,
+    hours: Mapping[str, int] | None = None,
+    chart_daily: bool = False,
+    console_url: str | None = None,
+    **overrides: object,
+) -> Definitions:
+    """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, …).
+
+    `hours`: between two runs of a schedule, by its name; absent or 0 leaves it stopped.
+    `chart_daily`: the chart's schedule and its sensor run by themselves.
+    `console_url`: where links to the console lead; None makes none.
+    """
+    tables = lake_tables({key for asset in ASSETS for key in asset.keys})
+    return Definitions(
+        assets=described([*ASSETS, *tables], console_url=console_url),
+        asset_checks=[confirmed_set, *TABLE_CHECKS],
+        jobs=[
+            jobs.scan,
+            jobs.keyword_search,
+            jobs.discovery,
+            jobs.request_scan,
+            jobs.canaries,
+            jobs.publish_database,
+            jobs.render_reports,
+            jobs.run_watchlist,
+            jobs.conclude_watchlist,
+            jobs.check_tables,
+            jobs.maintain,
+            jobs.doctor,
+            chart_runs.read_chart,
+            chart_runs.judge_chart,
+        ],
+        schedules=[*build_schedules(hours or {}), chart_runs.chart_schedule(is_on=chart_daily)],
+        sensors=[watchlists, chart_runs.chart_sensor(is_on=chart_daily)],
+        executor=in_process_executor,
+        resources={
+            "scan": scan_of_run,
+            "chart": ChartResource(),
+            "desk": DeskResource(),
+            "health": HealthResource(),
+            "publishing": PublishingResource(),
+            "reports": ReportResource(),
+            "reviews": reviews_of_run,
+            "upkeep": UpkeepResource(),
+            "watches": WatchResource(),
+        }
+        | overrides,
+    )

@@ -1,0 +1,84 @@
+"""Scans in warm processes of this machine: the embedded way to run them."""
+
+import multiprocessing
+import time
+
+import structlog
+from pebble import ProcessFuture, ProcessPool
+
+from pipelines.orchestration.runs.scan_runs import run_scan, warm
+from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+class LocalEnding:
+    """A scan in a process of the pool."""
+
+    def __init__(self, future: ProcessFuture[ScanEnd], pool: ProcessPool) -> None:
+        self._future = future
+        self._pool = pool
+
+    def done(self) -> bool:
+        """True when its process is free again or gone, or its whole pool is."""
+        return bool(self._future.done()) or not self._pool.active
+
+    def result(self) -> ScanEnd:
+        """What came of it; raises what ended its process."""
+        if not self._future.done():
+            raise RuntimeError("the pool of scan processes broke")
+        return self._future.result()
+
+    def abandon(self) -> None:
+        """End its process now."""
+        self._future.cancel()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
+
+    def needs_beat(self) -> bool:
+        """A scan process does not say itself that it is alive."""
+        return True
+
+    def has_begun(self) -> bool:
+        """True from the moment when a process has taken it."""
+        return bool(self._future.running() or self._future.done())
+
+
+class LocalRuns:
+    """A pool of warm processes, one scan at a time each."""
+
+    outlive_worker = False
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool = _build_pool(settings)
+
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> LocalEnding:
+        """Start a scan in a free process; in a new pool where a killed process broke the old."""
+        if not self._pool.active:
+            log.error("the pool of scan processes broke; a new one is made")
+            self.close()
+            self._pool = _build_pool(self._settings)
+        future = self._pool.schedule(run_scan, args=[job_id, waited_for])
+        return LocalEnding(future, self._pool)
+
+    def close(self) -> None:
+        """End all processes now."""
+        self._pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
+        self._pool.join()
+
+
+def _build_pool(settings: Settings) -> ProcessPool:
+    pool = ProcessPool(
+        max_workers=settings.worker_runs,
+        initializer=warm,
+        initargs=(settings,),
+        context=multiprocessing.get_context("spawn"),
+    )
+    for _ in range(settings.worker_runs):
+        pool.schedule(_warm_up)
+    return pool
+
+
+def _warm_up() -> None:
+    """Keep a process busy for a moment, so that the pool starts all of them at once."""
+    time.sleep(0.2)

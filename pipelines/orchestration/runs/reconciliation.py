@@ -1,0 +1,96 @@
+"""Job row and orchestrator's run say the same: whoever ended one of them, the other follows.
+
+Here: both directions, for runs of jobs. Not here: what a worker does about its own processes.
+"""
+
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, get_args
+
+from dagster import (
+    DagsterEvent,
+    DagsterEventType,
+    DagsterInstance,
+    DagsterRun,
+    DagsterRunStatus,
+    RunsFilter,
+)
+from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
+
+from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from warehouse.records.jobs import FINAL, Job, Origin
+
+SETTLED_AFTER = timedelta(seconds=10)
+"""A job that ended just now may have a run that is about to say so itself."""
+MOST_AT_ONCE = 100
+_OF_JOBS = {ORIGIN_TAG: list(get_args(Origin))}
+_ASKED_TO_END = (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
+
+
+class JobRows(Protocol):
+    """What this needs of the control store."""
+
+    def job(self, job_id: str) -> Job | None: ...
+    def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
+
+
+def pass_on_cancels(instance: DagsterInstance, control: JobRows, job_ids: Collection[str]) -> None:
+    """Ask those jobs to stop whose run was terminated in the orchestrator's UI."""
+    if not job_ids:
+        return
+    wanted = RunsFilter(run_ids=list(job_ids), statuses=list(_ASKED_TO_END))
+    for run in instance.get_runs(wanted):
+        control.request_cancel(run.run_id)
+
+
+def end_left_runs(
+    instance: DagsterInstance, control: JobRows, *, now: datetime | None = None
+) -> list[str]:
+    """End the runs whose job has ended or is gone; returns their ids. Bounded."""
+    now = now or datetime.now(UTC)
+    open_runs = RunsFilter(tags=_OF_JOBS, statuses=list(NOT_FINISHED_STATUSES))
+    ended = []
+    for run in instance.get_runs(open_runs, limit=MOST_AT_ONCE, ascending=True):
+        job = control.job(run.run_id)
+        if not _is_settled(job, now):
+            continue
+        end_run(instance, run, job)
+        ended.append(run.run_id)
+    return ended
+
+
+def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None:
+    """Report a run that nobody executes any more as what its job is."""
+    if run.is_finished:
+        return
+    if job is not None and job.status == "cancelled":
+        instance.report_run_canceled(run, message="The job was cancelled")
+    elif job is not None and job.status == "completed":
+        _report_success(instance, run)
+    else:
+        error = (job.error if job is not None else None) or {}
+        why = error.get("detail") or "Nobody executes this run any more"
+        instance.report_run_failed(run, message=str(why))
+
+
+def _report_success(instance: DagsterInstance, run: DagsterRun) -> None:
+    """Its result was there, but its process was killed before the run could say so."""
+    done = DagsterEvent(
+        event_type_value=DagsterEventType.RUN_SUCCESS.value,
+        job_name=run.job_name,
+        message="The result was complete",
+    )
+    instance.report_dagster_event(done, run_id=run.run_id)
+
+
+def is_finished(instance: DagsterInstance, job_id: str) -> bool:
+    """True when there is a run of this job and it has ended."""
+    run = instance.get_run_by_id(job_id)
+    return run is not None and run.is_finished
+
+
+def _is_settled(job: Job | None, now: datetime) -> bool:
+    if job is None:
+        return True
+    ended_at = job.finished_at
+    return job.status in FINAL and ended_at is not None and now - ended_at >= SETTLED_AFTER

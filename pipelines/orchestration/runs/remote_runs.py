@@ -1,0 +1,161 @@
+"""Scans in the orchestrator's own deployment: put into its queue, run where its daemon launches.
+
+What needs no run (a stored result, a twin) is found here, as the warm processes do. The run
+itself says that it is alive and writes its own end (`remote_scan`).
+"""
+
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from dagster import DagsterInstance, DagsterRunStatus
+from dagster._core.code_pointer import ModuleCodePointer
+from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
+
+from pipelines.orchestration.definitions import LOCATION, build_definitions
+from pipelines.orchestration.partitions import partition_key, tracks
+from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.runs.scan_runs import QUIET, open_instance
+from pipelines.orchestration.worker.job_run import Outcome, ScanEnd, attempt
+from pipelines.scan.runtime import Runtime, open_runtime
+from pipelines.settings import Settings
+from warehouse.records.errors import WorkerUnavailableError
+from warehouse.records.jobs import KINDS, Job
+
+LOOK_EVERY_S = 0.5
+PATIENCE_S = 60.0
+QUEUE_DAEMON = "QUEUED_RUN_COORDINATOR"
+DAEMON_LOST_AFTER_S = 120.0  # it says that it is alive every 30 s
+REPOSITORY = "__repository__"
+_CODE = RepositoryPythonOrigin(
+    sys.executable,
+    ModuleCodePointer("pipelines.definitions", "defs", str(Path(__file__).parents[3])),
+)
+_NOT_BEGUN = (
+    DagsterRunStatus.NOT_STARTED,
+    DagsterRunStatus.QUEUED,
+    DagsterRunStatus.STARTING,
+)
+
+
+class RemoteEnding:
+    """A job being prepared here, then a run elsewhere."""
+
+    def __init__(self, job_id: str, prepared: Future[ScanEnd], instance: DagsterInstance) -> None:
+        self._job_id = job_id
+        self._prepared = prepared
+        self._instance = instance
+        self._status: DagsterRunStatus | None = None
+        self._looked_at = float("-inf")
+
+    def done(self) -> bool:
+        """True when it needed no run, or its run has ended."""
+        if not self._prepared.done():
+            return False
+        if self._prepared.exception() is not None or self._prepared.result().status != HANDED_OVER:
+            return True
+        status = self._look()
+        return status is None or status in _ENDED
+
+    def result(self) -> ScanEnd:
+        """What came of it; raises what went wrong before a run began."""
+        return self._prepared.result()
+
+    def abandon(self) -> None:
+        """End the run by force: nobody waits for it any more."""
+        run = self._instance.get_run_by_id(self._job_id)
+        if run is not None and not run.is_finished:
+            self._instance.report_run_canceled(run)
+
+    def needs_beat(self) -> bool:
+        """Until the run has begun; from then on it speaks for itself."""
+        if not self._prepared.done():
+            return True
+        return self._look() in _NOT_BEGUN
+
+    def has_begun(self) -> bool:
+        """Asked of local ones: a run elsewhere sees by itself that it is to end."""
+        return True
+
+    def _look(self) -> DagsterRunStatus | None:
+        now = time.monotonic()
+        if now - self._looked_at >= LOOK_EVERY_S:
+            self._looked_at = now
+            run = self._instance.get_run_by_id(self._job_id)
+            self._status = None if run is None else run.status
+        return self._status
+
+
+HANDED_OVER = "handed_over"
+_ENDED = (DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
+
+
+class RemoteRuns:
+    """Hands scans to the orchestrator: both share its storage, its daemon takes them from there."""
+
+    outlive_worker = True
+
+    def __init__(self, settings: Settings) -> None:
+        self._stack = ExitStack()
+        self._runtime: Runtime = open_runtime(settings, self._stack)
+        self._instance = self._stack.enter_context(open_instance(self._runtime.home))
+        definitions = build_definitions()
+        self._jobs = {kind: definitions.resolve_job_def(kind) for kind in KINDS}
+        self._threads = ThreadPoolExecutor(settings.worker_runs, thread_name_prefix="prepare")
+
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> RemoteEnding:
+        """Prepare the job in a thread, and submit its run if it needs one."""
+        prepare = partial(attempt, self._runtime, job_id, self._submit, waited_for=waited_for)
+        return RemoteEnding(job_id, self._threads.submit(prepare), self._instance)
+
+    def close(self) -> None:
+        """Take nothing more on; runs elsewhere go on."""
+        self._threads.shutdown(cancel_futures=True)
+        self._stack.close()
+
+    def _submit(self, job: Job, music_id: str) -> Outcome | None:
+        """Queue the run of a job under the job's own id; the run writes its end itself.
+
+        Raises:
+            WorkerUnavailableError: No daemon is there to launch it.
+        """
+        check_daemon(self._instance)
+        partition = partition_key(job.kind, music_id or job.target)
+        self._instance.add_dynamic_partitions(str(tracks.name), [partition])
+        location = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), REPOSITORY)
+        run = self._instance.create_run_for_job(
+            self._jobs[job.kind],
+            run_id=job.job_id,
+            run_config=QUIET,
+            tags={"dagster/partition": partition, ORIGIN_TAG: job.origin},
+            remote_job_origin=location.get_job_origin(job.kind),
+            job_code_origin=JobPythonOrigin(job.kind, _CODE),
+        )
+        self._instance.submit_run(run.run_id, workspace=None)  # type: ignore[arg-type]  # the queue needs none
+        return None
+
+
+def check_daemon(instance: DagsterInstance) -> None:
+    """Make sure that somebody takes runs off the orchestrator's queue.
+
+    Raises:
+        WorkerUnavailableError: Nobody has said so lately, even after some patience.
+    """
+    until = time.monotonic() + PATIENCE_S
+    while not _is_daemon_alive(instance):
+        if time.monotonic() >= until:
+            raise WorkerUnavailableError(
+                "The orchestrator's daemon, which launches runs, is not there",
+                hint="Start it (`sametrack up` does), or set RUNS=local, then ask again",
+            )
+        time.sleep(LOOK_EVERY_S)
+
+
+def _is_daemon_alive(instance: DagsterInstance) -> bool:
+    """Patient, because `sametrack up` starts worker and daemon at the same moment."""
+    beat = instance.get_daemon_heartbeats().get(QUEUE_DAEMON)
+    return beat is not None and time.time() - beat.timestamp < DAEMON_LOST_AFTER_S

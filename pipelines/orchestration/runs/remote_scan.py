@@ -1,0 +1,73 @@
+"""The scan inside a run that the orchestrator launched: it loads its job and does what a warm
+process does, says that it is alive, and writes its end.
+
+In a run of anything else, and in the code server itself, the slot stays empty.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from dagster import DagsterInstance, DagsterRun, InitResourceContext, resource
+
+from pipelines.logs import configure_logging
+from pipelines.orchestration.resources import ScanSlot
+from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.worker.job_run import finish
+from pipelines.scan.runtime import Runtime, open_runtime
+from pipelines.scan.scan_run import ScanSession
+from pipelines.settings import Settings
+from warehouse.records.errors import WorkerUnavailableError
+from warehouse.records.jobs import FINAL, Job
+
+
+@resource(description="The scan that this run is about, where it is the run of a job.")
+def scan_of_run(context: InitResourceContext) -> Iterator[ScanSlot]:
+    """A slot with the session of the run's job."""
+    slot, run, instance = ScanSlot(), context.run, context.instance
+    if run is None or instance is None or ORIGIN_TAG not in run.tags:
+        yield slot
+        return
+    with _session_of(run, instance, slot):
+        yield slot
+
+
+@contextmanager
+def _session_of(run: DagsterRun, instance: DagsterInstance, slot: ScanSlot) -> Iterator[None]:
+    configure_logging()
+    with ExitStack() as stack:
+        runtime = open_runtime(Settings(), stack)
+        job = _job_of(runtime, run)
+        stack.callback(lambda: finish(runtime, job.job_id, slot.outcome()))
+        stack.enter_context(_beating(runtime, job))
+        session = stack.enter_context(ScanSession(runtime, job, music_id=job.music_id or ""))
+        session.on_canceling = lambda: instance.report_run_canceling(run)
+        slot.session = session
+        yield
+
+
+def _job_of(runtime: Runtime, run: DagsterRun) -> Job:
+    job = runtime.control.job(run.run_id)
+    if job is None or job.status in FINAL:
+        raise WorkerUnavailableError("The job of this run has ended before the run began")
+    return job
+
+
+@contextmanager
+def _beating(runtime: Runtime, job: Job) -> Iterator[None]:
+    """Say from a thread that this job is at work: its steps may take longer than a silence."""
+    stop = threading.Event()
+
+    def beat() -> None:
+        while True:
+            runtime.control.beat_job(job.job_id)
+            if stop.wait(runtime.settings.heartbeat_s):
+                return
+
+    thread = threading.Thread(target=beat, name="beat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

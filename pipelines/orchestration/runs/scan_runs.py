@@ -1,0 +1,134 @@
+"""One scan as one Dagster run, in a warm process. The only place that knows Dagster's run calls.
+
+`warm` prepares a process once; `run_scan` is what the worker's pool calls for each job. A process
+runs one scan at a time: two Dagster runs in threads of one process deadlock.
+"""
+
+import fcntl
+import os
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from dagster import DagsterInstance, DagsterRunStatus, JobDefinition
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.execution.api import execute_run_iterator
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.storage.dagster_run import DagsterRun
+
+from pipelines.logs import configure_logging
+from pipelines.orchestration.definitions import LOCATION, build_definitions
+from pipelines.orchestration.partitions import partition_key, tracks
+from pipelines.orchestration.resources import ScanSlot
+from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.worker.job_run import Outcome, ScanEnd, attempt
+from pipelines.orchestration.worker.low_priority import give_way
+from pipelines.scan.runtime import Runtime, open_runtime
+from pipelines.scan.scan_run import ScanSession
+from pipelines.settings import Settings
+from warehouse.home.folder import Home
+from warehouse.records.jobs import KINDS, Job
+
+PARENT_LOOK_EVERY_S = 0.5
+QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
+"""Events are in the orchestrator's own log; the worker's stderr is for people."""
+
+
+@dataclass(slots=True)
+class RunProcess:
+    """What a warm process holds between scans."""
+
+    runtime: Runtime
+    instance: DagsterInstance
+    slot: ScanSlot
+    jobs: Mapping[str, JobDefinition]
+
+
+_process: RunProcess | None = None
+_open = ExitStack()
+
+
+def open_instance(home: Home) -> DagsterInstance:
+    """The Dagster instance of this world; its configuration is `dagster.yaml` of the project."""
+    os.environ["SAMETRACK_DAGSTER_DIR"] = str(home.dagster_dir)
+    # Processes that make the tables of a new home at the same time meet a locked database.
+    with (home.dagster_dir / "opening.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        return DagsterInstance.from_config(str(Path(__file__).parents[3]))
+
+
+def warm(settings: Settings) -> None:
+    """Open everything a scan needs and import what is slow; called once per process."""
+    configure_logging()
+    global _process  # noqa: PLW0603  # a pool initializer has no other place to leave what it opened
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to answer
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Dagster's import makes it a KeyboardInterrupt
+    _follow_parent(os.getppid())
+    if settings.worker_gives_way:
+        give_way()
+    runtime = open_runtime(settings, _open)
+    slot = ScanSlot()
+    definitions = build_definitions(scan=slot)
+    instance = _open.enter_context(open_instance(runtime.home))
+    _process = RunProcess(
+        runtime, instance, slot, {kind: definitions.resolve_job_def(kind) for kind in KINDS}
+    )
+
+
+def _follow_parent(parent: int) -> None:
+    """End this process when its worker is gone, however it went."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_LOOK_EVERY_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="follow-parent", daemon=True).start()
+
+
+def run_scan(job_id: str, waited_for: str | None = None) -> ScanEnd:
+    """Run the scan of a claimed job to its end and write that end."""
+    assert _process is not None, "the pool warms its processes first"
+    process = _process
+    process.slot.clear()
+    return attempt(process.runtime, job_id, partial(_run, process), waited_for=waited_for)
+
+
+def _run(process: RunProcess, job: Job, music_id: str) -> Outcome:
+    with ScanSession(process.runtime, job, music_id=music_id) as session:
+        run = _create_run(process, job, partition_key(job.kind, session.subject))
+        session.on_canceling = lambda: process.instance.report_run_canceling(run)
+        process.slot.session = session
+        try:
+            for _event in execute_run_iterator(
+                InMemoryJob(process.jobs[job.kind]), run, process.instance
+            ):
+                pass
+        finally:
+            process.slot.session = None
+    return _outcome(process, run)
+
+
+def _create_run(process: RunProcess, job: Job, partition: str) -> DagsterRun:
+    """A run record with a code location, so that the timeline of the UI shows it too."""
+    process.instance.add_dynamic_partitions(str(tracks.name), [partition])
+    origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
+    return process.instance.create_run_for_job(
+        process.jobs[job.kind],
+        run_id=job.job_id,
+        run_config=QUIET,
+        tags={"dagster/partition": partition, ORIGIN_TAG: job.origin},
+        remote_job_origin=origin.get_job_origin(job.kind),
+    )
+
+
+def _outcome(process: RunProcess, run: DagsterRun) -> Outcome:
+    ended = process.instance.get_run_by_id(run.run_id)
+    if ended is not None and ended.status == DagsterRunStatus.SUCCESS:
+        return Outcome("completed")
+    return process.slot.outcome()

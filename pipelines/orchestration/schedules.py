@@ -1,0 +1,70 @@
+"""What runs by itself, and when. Each is stopped unless its setting names hours; anybody may start
+it in the orchestrator's UI, and try it there: no job of a schedule needs to be told anything.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dagster import DefaultScheduleStatus, JobDefinition, ScheduleDefinition
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+
+from pipelines.orchestration.jobs import (
+    canaries,
+    check_tables,
+    doctor,
+    maintain,
+    publish_database,
+    render_reports,
+)
+
+_DAY_H = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    """One schedule.
+
+    Attributes:
+        name: Of the schedule. Its setting is `<name>_every_h`, with the hours; 0: stopped.
+        job: What it launches, without any configuration.
+        usual_h: Hours between two, when somebody starts it though the setting names none.
+        at: Hour of the day of those that come once a day or less often.
+        minute: Of the hour, its own, so that no two begin together.
+    """
+
+    name: str
+    job: JobDefinition | UnresolvedAssetJobDefinition
+    usual_h: int = _DAY_H
+    at: int = 5
+    minute: int
+
+
+RHYTHMS = (
+    Rhythm(name="canaries", job=canaries, usual_h=6, minute=17),
+    Rhythm(name="database", job=publish_database, minute=37),
+    Rhythm(name="maintenance", job=maintain, at=3, minute=7),
+    Rhythm(name="checks", job=check_tables, at=4, minute=27),
+    Rhythm(name="doctor", job=doctor, usual_h=6, minute=47),
+    Rhythm(name="reports", job=render_reports, at=6, minute=57),
+)
+
+
+def build_schedules(hours: Mapping[str, int]) -> list[ScheduleDefinition]:
+    """All schedules. `hours`: by name, how many lie between two; 0 or absent leaves it stopped."""
+    return [_build(rhythm, hours.get(rhythm.name, 0)) for rhythm in RHYTHMS]
+
+
+def _build(rhythm: Rhythm, every_h: int) -> ScheduleDefinition:
+    return ScheduleDefinition(
+        name=f"{rhythm.name}_schedule",
+        job=rhythm.job,
+        cron_schedule=_cron(rhythm, every_h or rhythm.usual_h),
+        default_status=DefaultScheduleStatus.RUNNING if every_h else DefaultScheduleStatus.STOPPED,
+        description=f"{rhythm.job.description} Setting: {rhythm.name.upper()}_EVERY_H.",
+    )
+
+
+def _cron(rhythm: Rhythm, every_h: int) -> str:
+    if every_h < _DAY_H:
+        return f"{rhythm.minute} */{every_h} * * *"
+    return f"{rhythm.minute} {rhythm.at} */{every_h // _DAY_H} * *"

@@ -1,0 +1,87 @@
+"""What looks out for work by itself: the sensor that takes watchlists when they are due.
+
+It only launches; the rules and the work are in `pipelines/watchlists`.
+"""
+
+from itertools import islice
+
+from dagster import (
+    AddDynamicPartitionsRequest,
+    DefaultSensorStatus,
+    DeleteDynamicPartitionsRequest,
+    ResourceParam,
+    RunConfig,
+    RunRequest,
+    SensorEvaluationContext,
+    SensorResult,
+    SkipReason,
+    sensor,
+)
+
+from pipelines.orchestration.assets.watchlists import (
+    WATCH_DIGESTS,
+    WATCHED_SCREENS,
+    BegunRun,
+    EndedRun,
+)
+from pipelines.orchestration.jobs import conclude_watchlist, run_watchlist
+from pipelines.orchestration.partitions import watchlists as watchlist_partitions
+from pipelines.orchestration.resources import WatchResource
+from warehouse.records.errors import ProfileNotChosenError
+from warehouse.records.watchlists import WatchRun
+
+LOOK_EVERY_S = 20
+LAUNCHED_AT_ONCE = 4
+"""Each launch is a process of some seconds; what is more waits for the next look."""
+
+type PartitionRequest = AddDynamicPartitionsRequest | DeleteDynamicPartitionsRequest
+
+
+@sensor(
+    name="watchlists",
+    jobs=[run_watchlist, conclude_watchlist],
+    minimum_interval_seconds=LOOK_EVERY_S,
+    default_status=DefaultSensorStatus.RUNNING,
+    description="Begins the runs of watchlists when they are due, and concludes those whose scans "
+    "have ended.",
+)
+def watchlists(
+    context: SensorEvaluationContext, watches: ResourceParam[WatchResource]
+) -> SensorResult | SkipReason:
+    """A due time is taken in the control store, once over all processes; runs follow from there."""
+    try:
+        with watches.open() as watcher:
+            names = {kept.plan.name for kept in watcher.control.watchlists()}
+            watcher.take_due()
+            begin = [_request(run, run_watchlist.name) for run in watcher.unbegun()]
+            conclude = [_request(run, conclude_watchlist.name) for run in watcher.ready()]
+    except ProfileNotChosenError as error:
+        return SkipReason(error.detail)
+    return SensorResult(
+        run_requests=list(islice([*conclude, *begin], LAUNCHED_AT_ONCE)),
+        dynamic_partitions_requests=_partitions(context, names),
+    )
+
+
+def _request(run: WatchRun, job_name: str) -> RunRequest:
+    """One launch per try: a run that its process lost has one try more when it is free again."""
+    is_begin = job_name == run_watchlist.name
+    key = WATCHED_SCREENS if is_begin else WATCH_DIGESTS
+    config = BegunRun(run_id=run.run_id) if is_begin else EndedRun(run_id=run.run_id)
+    return RunRequest(
+        run_key=f"{job_name}:{run.run_id}:{run.tries}",
+        job_name=job_name,
+        partition_key=run.watchlist,
+        run_config=RunConfig(ops={"__".join(key.path): config}),
+        tags={"sametrack/watch_run": run.run_id},
+    )
+
+
+def _partitions(context: SensorEvaluationContext, names: set[str]) -> list[PartitionRequest]:
+    known = set(context.instance.get_dynamic_partitions(watchlist_partitions.name or ""))
+    wanted: list[PartitionRequest] = []
+    if names - known:
+        wanted.append(watchlist_partitions.build_add_request(sorted(names - known)))
+    if known - names:
+        wanted.append(watchlist_partitions.build_delete_request(sorted(known - names)))
+    return wanted

@@ -1,0 +1,1 @@
+"""The worker: claim jobs, run them, renew the lease, maintain the stores between jobs."""

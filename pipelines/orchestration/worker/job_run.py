@@ -1,0 +1,90 @@
+"""One attempt at a job: prepared, done wherever it is done, its end written, the lake tidied up.
+
+Not here: how a run is started (`runs`, `remote_runs`), what comes before one (`preparing`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import structlog
+
+from pipelines.scan.runtime import Runtime
+from pipelines.scan.service.preparation import prepare_scan
+from warehouse.records.errors import RunCancelledError, SametrackError
+from warehouse.records.jobs import Job, JobStatus
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a scan ended, and the error that ended it, where one did."""
+
+    status: JobStatus
+    error: SametrackError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanEnd:
+    """What came of starting a job.
+
+    `waiting`: the job `waits_for` scans the same; look again when it has ended. `handed_over`: a
+    run elsewhere does it and writes its end.
+    """
+
+    status: JobStatus | Literal["waiting", "handed_over"]
+    waits_for: str | None = None
+
+
+def attempt(
+    runtime: Runtime,
+    job_id: str,
+    scan: Callable[[Job, str], Outcome | None],
+    *,
+    waited_for: str | None = None,
+) -> ScanEnd:
+    """Prepare a job, let `scan` do it where it must be done, and write its end.
+
+    `scan` returns None when it has handed the job over to a run that writes its end itself.
+    `waited_for`: the twin whose end this job has waited for.
+    """
+    job = runtime.control.job(job_id)
+    if job is None:
+        return ScanEnd("failed")
+    structlog.contextvars.bind_contextvars(job_id=job_id)
+    try:
+        prepared = prepare_scan(runtime, job, waited_for=waited_for)
+        if prepared.waits_for is not None:
+            return ScanEnd("waiting", prepared.waits_for)
+        outcome = Outcome("completed") if prepared.is_served else scan(job, prepared.music_id)
+    except RunCancelledError:
+        outcome = Outcome("cancelled")
+    except SametrackError as fault:
+        outcome = Outcome("failed", fault)
+    if outcome is None:
+        return ScanEnd("handed_over")
+    finish(runtime, job_id, outcome)
+    return ScanEnd(outcome.status)
+
+
+def finish(runtime: Runtime, job_id: str, outcome: Outcome) -> None:
+    """Write how a job ended and until when its result is kept, then tidy up behind it."""
+    error = outcome.error
+    if outcome.status == "failed" and error is None:
+        error = SametrackError(
+            "The scan ended by an unexpected fault before its result was complete",
+            hint="Open the run of this job in the orchestrator's UI, then ask again",
+        )
+    kept = timedelta(days=runtime.settings.job_retention_days)
+    runtime.control.finish(
+        job_id,
+        outcome.status,
+        error=error.to_document() if error else None,
+        expires_at=datetime.now(UTC) + kept,
+    )
+    log.info("scan ended", status=outcome.status, error=error.type if error else None)
+    runtime.control.release_leases(job_id)
+    for name in runtime.lake.crowded():
+        runtime.lake.compact(name)

@@ -1,0 +1,153 @@
+"""What is kept no longer goes, and what is kept is written so that it is found quickly.
+
+One `sweep` is bounded, so that a worker can do it beside its claims. `maintain` is the whole of it:
+for `sametrack maintain` and for the orchestrator's schedule. Observations are kept for good.
+"""
+
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from dagster import DagsterInstance, RunsFilter
+from dagster._core.storage.dagster_run import FINISHED_STATUSES
+
+from pipelines.orchestration.runs.reconciliation import end_left_runs
+from pipelines.platform.providers import choose_profile
+from pipelines.settings import Settings
+from warehouse.control import ControlStore, open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.excerpt_files import ExcerptFolder, open_excerpts
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.store import Lake, open_lake
+from warehouse.maintenance.compaction import tidy_lake
+from warehouse.maintenance.retention import PAYLOADS, SOUNDS, remove_old
+
+JOBS_AT_ONCE = 200
+RUNS_AT_ONCE = 50
+RESULTS = "marts.job_results"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """What one sweep removed or ended. `is_more`: something is left for the next one."""
+
+    jobs: int = 0
+    results: int = 0
+    links_and_leases: int = 0
+    outbox_lines: int = 0
+    runs_deleted: int = 0
+    runs_ended: int = 0
+    payloads: int = 0
+    sounds: int = 0
+    files_merged: int = 0
+    tables_arranged: int = 0
+    works_indexed: int = 0
+    files_deleted: int = 0
+    is_more: bool = False
+
+    def plus(self, other: "Swept") -> "Swept":
+        """Both together; what is left is what the other one left."""
+        mine, theirs = asdict(self), asdict(other)
+        sums = {name: mine[name] + theirs[name] for name in mine if name != "is_more"}
+        return Swept(**sums, is_more=other.is_more)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeper:
+    """The stores that are swept, and how long things are kept."""
+
+    control: ControlStore
+    lake: Lake
+    instance: DagsterInstance
+    excerpts: ExcerptFolder
+    run_days: int
+    payload_days: int
+    sound_days: int
+    outbox_lines: int
+    jobs_at_once: int = JOBS_AT_ONCE
+
+    def sweep(self, now: datetime | None = None) -> Swept:
+        """Remove a bounded part of what is kept no longer."""
+        now = now or datetime.now(UTC)
+        ended = end_left_runs(self.instance, self.control, now=now)
+        links_and_leases = self.control.delete_run_out(now)
+        expired = self.control.expired_jobs(now, limit=self.jobs_at_once)
+        # Results first: a row without its result would be a completed job that cannot be read,
+        # a result without its row is found again by the next sweep of the same row.
+        results = self.lake.delete(RESULTS, "job_id", expired)
+        jobs = self.control.delete_jobs(expired)
+        runs = self._delete_runs(now - timedelta(days=self.run_days))
+        return Swept(
+            jobs=jobs,
+            results=results,
+            links_and_leases=links_and_leases,
+            outbox_lines=self.control.trim_outbox(self.outbox_lines),
+            runs_deleted=runs,
+            runs_ended=len(ended),
+            is_more=len(expired) == self.jobs_at_once or runs == RUNS_AT_ONCE,
+        )
+
+    def maintain(self, now: datetime | None = None) -> Swept:
+        """Sweep until nothing is left, let go of old bodies and sounds, write what has grown in
+        order, give the disk its space back.
+
+        Raises:
+            WarehouseUnavailableError: A store cannot be read or written.
+        """
+        now = now or datetime.now(UTC)
+        total = self.sweep(now)
+        while total.is_more:
+            total = total.plus(self.sweep(now))
+        self.excerpts.trim()
+        payloads, sounds = self._remove_old(now)
+        tidied = asdict(tidy_lake(self.lake))
+        return replace(total, payloads=payloads, sounds=sounds, **tidied)
+
+    def _remove_old(self, now: datetime) -> tuple[int, int]:
+        """How many bodies and how many sounds went."""
+        with closing(Engine(self.lake)) as engine:
+            return (
+                remove_old(self.lake, engine, PAYLOADS, now - timedelta(days=self.payload_days)),
+                remove_old(self.lake, engine, SOUNDS, now - timedelta(days=self.sound_days)),
+            )
+
+    def _delete_runs(self, before: datetime) -> int:
+        """Runs that have ended, oldest first, with their events. Those of kept jobs go as well."""
+        old = RunsFilter(updated_before=before, statuses=list(FINISHED_STATUSES))
+        found = self.instance.get_runs(old, limit=RUNS_AT_ONCE, ascending=True)
+        for run in found:
+            self.instance.delete_run(run.run_id)
+        return len(found)
+
+
+def chosen_home(settings: Settings) -> Home:
+    """The home of the profile that the settings name.
+
+    Raises:
+        ProfileNotChosenError: None is chosen.
+        WarehouseError: It cannot be opened.
+    """
+    return open_home(settings.data_home, choose_profile(settings).name)
+
+
+def open_keeper(
+    settings: Settings, home: Home, instance: DagsterInstance, stack: ExitStack
+) -> Keeper:
+    """Open the stores of a home; `stack` closes them again.
+
+    Raises:
+        WarehouseError: A store cannot be opened.
+    """
+    control = open_control(settings.control_url or home.control_url, world=home.world)
+    return Keeper(
+        control=stack.enter_context(closing(control)),
+        lake=open_lake(settings.lake_url or home.lake_url, world=home.world),
+        instance=instance,
+        excerpts=open_excerpts(
+            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+        ),
+        run_days=settings.orchestrator_retention_days,
+        payload_days=settings.payload_retention_days,
+        sound_days=settings.sound_retention_days,
+        outbox_lines=settings.outbox_max_lines,
+    )

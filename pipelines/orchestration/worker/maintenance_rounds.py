@@ -1,0 +1,71 @@
+"""Upkeep by whoever has no orchestrator at hand: a worker beside its claims, the command line.
+
+Here: opening the stores and the instance for it, and the thread. Not here: what is done (`upkeep`).
+"""
+
+import threading
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Self
+
+import structlog
+
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.worker.maintenance import Keeper, Swept, chosen_home, open_keeper
+from pipelines.settings import Settings
+
+SWEEP_EVERY_S = 600.0
+SWEEP_AGAIN_S = 10.0
+FIRST_SWEEP_S = 60.0
+log = structlog.get_logger(__name__)
+
+
+def maintain_once(settings: Settings) -> Swept:
+    """All of it, with stores of its own.
+
+    Raises:
+        ProfileNotChosenError: No profile is chosen.
+        WarehouseError: A store cannot be opened, read or written.
+    """
+    with ExitStack() as stack:
+        return _open(settings, stack).maintain()
+
+
+def sweep_once(settings: Settings) -> Swept:
+    """One bounded sweep with stores of its own, for a thread beside the claims."""
+    with ExitStack() as stack:
+        return _open(settings, stack).sweep()
+
+
+def _open(settings: Settings, stack: ExitStack) -> Keeper:
+    home = chosen_home(settings)
+    return open_keeper(settings, home, stack.enter_context(open_instance(home)), stack)
+
+
+class Sweeper:
+    """Cleans up beside the claims, in a thread that wakes rarely and does a bounded part."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._stop.set()
+        self._thread.join(SWEEP_AGAIN_S)
+
+    def _run(self) -> None:
+        pause_s = FIRST_SWEEP_S
+        while not self._stop.wait(pause_s):
+            pause_s = SWEEP_EVERY_S
+            try:
+                swept = sweep_once(self._settings)
+            except Exception:
+                log.exception("clean-up failed")
+                continue
+            log.info("swept", **asdict(swept))
+            pause_s = SWEEP_AGAIN_S if swept.is_more else SWEEP_EVERY_S

@@ -1,0 +1,283 @@
+"""The worker: claims jobs from the one queue, has them run, says that it is alive.
+
+It keeps rows and runs in agreement and ends what nobody works on. What a scan does is in
+`attempts` and below, where it runs in `local_runs`.
+"""
+
+import os
+import signal
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+import structlog
+from dagster import DagsterInstance
+from pebble import ProcessExpired
+
+from pipelines.logs import configure_logging
+from pipelines.orchestration.runs.local_runs import LocalRuns
+from pipelines.orchestration.runs.reconciliation import (
+    end_left_runs,
+    end_run,
+    is_finished,
+    pass_on_cancels,
+)
+from pipelines.orchestration.runs.remote_runs import RemoteRuns
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.worker.low_priority import give_way_as_session
+from pipelines.orchestration.worker.maintenance_rounds import Sweeper
+from pipelines.platform.providers import choose_profile
+from pipelines.scan.service.job_endings import WORKER_GONE, lost_ending
+from pipelines.settings import Settings
+from warehouse.control import ControlStore, open_control
+from warehouse.home.folder import open_home
+from warehouse.records.jobs import FINAL
+
+CLAIM_EVERY_S = 0.05
+WAITERS_EVERY_S = 0.5
+RECONCILE_EVERY_S = 15.0
+CANCEL_GRACE_S = 30.0
+"""A scan stops within seconds; one that has not by then hangs, and its process is ended."""
+
+log = structlog.get_logger(__name__)
+
+
+class Ending(Protocol):
+    """A scan under way."""
+
+    def done(self) -> bool:
+        """True when nothing more happens here."""
+
+    def result(self) -> ScanEnd:
+        """What came of it; raises what ended it otherwise."""
+
+    def abandon(self) -> None:
+        """End it by force."""
+
+    def needs_beat(self) -> bool:
+        """True while the worker must say for it that it is alive."""
+
+    def has_begun(self) -> bool:
+        """False while it waits for a process: then nobody looks whether it is cancelled."""
+
+
+class Runs(Protocol):
+    """How scans are run. `outlive_worker`: they go on when the worker stops."""
+
+    outlive_worker: bool
+
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> Ending: ...
+
+    def close(self) -> None: ...
+
+
+class Rhythm:
+    """True at most once per interval."""
+
+    def __init__(self, every_s: float) -> None:
+        self._every_s = every_s
+        self._last = float("-inf")
+
+    def is_due(self, now: float) -> bool:
+        """True when the interval has passed since it was true last."""
+        if now - self._last < self._every_s:
+            return False
+        self._last = now
+        return True
+
+
+@dataclass(slots=True)
+class Worker:
+    """One worker process. `step` is one look around; `run_worker` calls it until told to stop.
+
+    `waiting` are jobs whose scan is being done by another job: they hold no process.
+    """
+
+    worker_id: str
+    settings: Settings
+    control: ControlStore
+    instance: DagsterInstance
+    runs: Runs
+    clock: Callable[[], float] = time.monotonic
+    utc: Callable[[], datetime] = lambda: datetime.now(UTC)
+    running: dict[str, Ending] = field(default_factory=dict)
+    waiting: dict[str, str] = field(default_factory=dict)
+    _asked_at: dict[str, float] = field(default_factory=dict)
+    _begun_anew: set[str] = field(default_factory=set)
+    _rhythms: dict[str, Rhythm] = field(default_factory=dict)
+
+    def step(self) -> None:
+        """Note what ended, start what fits, say that we are alive, clean up after the dead."""
+        self._note_endings()
+        if self._is_due("waiters", WAITERS_EVERY_S):
+            self._look_at_waiters()
+        self._claim()
+        if self._is_due("beat", self.settings.heartbeat_s):
+            mine = [name for name, ending in self.running.items() if ending.needs_beat()]
+            self.control.beat(self.worker_id, [*mine, *self.waiting])
+            self._fail_lost()
+            pass_on_cancels(self.instance, self.control, self.running)
+            self._end_what_hangs()
+        if self._is_due("reconcile", RECONCILE_EVERY_S):
+            self._reconcile()
+
+    def fail_all(self, why: str) -> None:
+        """Fail what still runs here; used when the worker stops."""
+        left = [] if self.runs.outlive_worker else list(self.running)
+        for job_id in (*left, *self.waiting):
+            self._fail(job_id, why)
+        self.running.clear()
+        self.waiting.clear()
+
+    def _claim(self) -> None:
+        while len(self.running) < self.settings.worker_runs:
+            job = self.control.claim(self.worker_id)
+            if job is None:
+                return
+            log.info("job claimed", job_id=job.job_id, input=job.input)
+            self._launch(job.job_id)
+
+    def _launch(self, job_id: str, *, waited_for: str | None = None) -> None:
+        self.running[job_id] = self.runs.launch_scan(job_id, waited_for=waited_for)
+
+    def _note_endings(self) -> None:
+        for job_id, ending in list(self.running.items()):
+            if not ending.done():
+                continue
+            del self.running[job_id]
+            self._asked_at.pop(job_id, None)
+            try:
+                end = ending.result()
+            except BrokenProcessPool as fault:
+                self._begin_anew(job_id, fault)
+            except BaseException as fault:  # noqa: BLE001  # also a cancelled future's
+                log.error("scan process ended", job_id=job_id, fault=repr(fault))  # noqa: TRY400
+                self._fail(job_id, _why(fault))
+            else:
+                self._note_end(job_id, end)
+
+    def _begin_anew(self, job_id: str, fault: BrokenProcessPool) -> None:
+        """The process that was to take it was gone before it began: once more, in a new one."""
+        log.error("scan process was gone", job_id=job_id, fault=repr(fault))
+        if job_id in self._begun_anew:
+            self._begun_anew.remove(job_id)
+            self._fail(job_id, _why(fault))
+        else:
+            self._begun_anew.add(job_id)
+            self._launch(job_id)
+
+    def _note_end(self, job_id: str, end: ScanEnd) -> None:
+        self._begun_anew.discard(job_id)
+        if end.waits_for is not None:
+            self.waiting[job_id] = end.waits_for
+        else:
+            self._fail(job_id, "The run ended without saying how")  # nothing where it has said
+
+    def _look_at_waiters(self) -> None:
+        """Start again, before anything new, those whose twin has ended; end the cancelled."""
+        for job_id, twin_id in list(self.waiting.items()):
+            twin = self.control.job(twin_id)
+            is_cancelled = self.control.is_cancel_requested(job_id)
+            if is_cancelled:
+                self._fail(job_id, "Cancelled while it waited")
+            elif twin is not None and twin.status not in FINAL:
+                continue
+            elif len(self.running) < self.settings.worker_runs:
+                self._launch(job_id, waited_for=twin_id)
+            else:
+                continue
+            del self.waiting[job_id]
+
+    def _fail_lost(self) -> None:
+        for job in self.control.lost_jobs(self.settings.worker_lost_after_s):
+            ending = self.running.get(job.job_id)
+            if job.job_id in self.waiting or (ending is not None and ending.needs_beat()):
+                continue
+            self._fail(job.job_id, WORKER_GONE)
+
+    def _end_what_hangs(self) -> None:
+        """End by force a scan that was asked to stop and did not, or whose run is over, and one
+        that has not even begun: making a process ready takes seconds, under load many.
+        """
+        now = self.clock()
+        for job_id in list(self.running):
+            if not self._should_be_over(job_id):
+                self._asked_at.pop(job_id, None)
+                continue
+            asked_at = self._asked_at.setdefault(job_id, now)
+            if not self.running[job_id].has_begun():
+                self.running[job_id].abandon()
+            elif now - asked_at >= CANCEL_GRACE_S:
+                log.error("scan does not stop", job_id=job_id)
+                self.running[job_id].abandon()
+
+    def _should_be_over(self, job_id: str) -> bool:
+        if self.control.is_cancel_requested(job_id):
+            return True
+        return is_finished(self.instance, job_id)
+
+    def _reconcile(self) -> None:
+        for run_id in end_left_runs(self.instance, self.control, now=self.utc()):
+            log.info("run ended after its job", job_id=run_id)
+
+    def _fail(self, job_id: str, why: str) -> None:
+        job = self.control.job(job_id)
+        if job is None:
+            return
+        run = self.instance.get_run_by_id(job_id)
+        status, error = lost_ending(job, why, has_result=run is not None and run.is_success)
+        until = self.utc() + timedelta(days=self.settings.job_retention_days)
+        if not self.control.finish(job_id, status, error=error, expires_at=until):
+            return
+        if run is not None:
+            end_run(self.instance, run, self.control.job(job_id))
+
+    def _is_due(self, name: str, every_s: float) -> bool:
+        return self._rhythms.setdefault(name, Rhythm(every_s)).is_due(self.clock())
+
+
+def _why(fault: BaseException) -> str:
+    if isinstance(fault, ProcessExpired):
+        return "The process that ran this scan ended unexpectedly"
+    return "The scan ended by an unexpected fault"
+
+
+def run_worker(settings: Settings) -> int:
+    """Work until SIGTERM or SIGINT; returns the exit status."""
+    configure_logging()
+    if settings.worker_gives_way:
+        give_way_as_session()
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    with ExitStack() as stack:
+        worker = _build_worker(settings, stack)
+        stack.enter_context(Sweeper(settings))
+        log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
+        while not stop.wait(CLAIM_EVERY_S):
+            worker.step()
+        worker.fail_all("The worker was stopped")
+        worker.control.retire(worker.worker_id)
+    return 0
+
+
+def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    runs: Runs = RemoteRuns(settings) if settings.runs == "remote" else LocalRuns(settings)
+    stack.callback(runs.close)
+    return Worker(
+        worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
+        settings=settings,
+        control=open_control(settings.control_url or home.control_url, world=home.world),
+        instance=stack.enter_context(open_instance(home)),
+        runs=runs,
+    )

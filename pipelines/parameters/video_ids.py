@@ -1,0 +1,36 @@
+"""Which body asks for several videos: a list of the allowed size of ids, and nothing else. Pure."""
+
+import re
+
+from warehouse.records.errors import InvalidVideoIdsError
+
+WEB_VIDEO_IDS = 50
+APP_VIDEO_IDS = 10
+VIDEO_ID = "[0-9]{5,30}"
+_ID = re.compile(VIDEO_ID)
+_KINDS = {dict: "an object", str: "text", bool: "true or false", int: "a number", float: "a number"}
+
+
+def read_video_ids(document: object, *, most: int) -> tuple[str, ...]:
+    """The ids in a parsed body, each once, in their order.
+
+    The size is that of the list as it was sent, doubles included.
+
+    Raises:
+        InvalidVideoIdsError: It is anything but a list of 1 to `most` texts of 5 to 30 digits.
+    """
+    if not isinstance(document, list):
+        kind = _KINDS.get(type(document), "null")
+        raise InvalidVideoIdsError(f"The body is {kind}, not a list", hint=_hint(most))
+    if not 1 <= len(document) <= most:
+        raise InvalidVideoIdsError(f"The list has {len(document)} entries", hint=_hint(most))
+    for place, entry in enumerate(document):
+        if not isinstance(entry, str) or not _ID.fullmatch(entry):
+            raise InvalidVideoIdsError(
+                f"Entry {place} of the list is no id of 5 to 30 digits in text", hint=_hint(most)
+            )
+    return tuple(dict.fromkeys(document))
+
+
+def _hint(most: int) -> str:
+    return f"Send a top-level JSON array of 1 to {most} strings, each of 5 to 30 digits"

@@ -1,0 +1,261 @@
+"""A page loader: Chromium opens one page at a time and hands over what the page itself loaded. All
+of its traffic goes through `browser_proxy.py`; nothing else can be reached.
+
+It begins without any state, under our own name, and only reads; cookies that the platform sets are
+kept until it is closed, as a visitor's are. What an answer means is decided elsewhere.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Browser, BrowserContext, Error, Page, Route
+
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.browser.process import CLOSE_S, BrowserProcess
+from pipelines.platform.browser.proxy import GateProxy
+from pipelines.platform.browser.visit import Loaded, Visit, Watch, to_answer
+from pipelines.platform.call_trace import note_answer, note_request
+from pipelines.platform.http.client import USER_AGENT
+from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.http.link_gate import Dialler
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.profiles import Profile
+from warehouse.records.errors import (
+    RegionBlockedError,
+    StructureChangedError,
+    SubstitutionError,
+    UnreachableError,
+    UpstreamError,
+)
+
+_ASKED = frozenset({"document", "xhr", "fetch"})
+_PASSED = _ASKED | {"script"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowserLimits:
+    """Times in seconds. `answer_s` is how long a page may take to load what is wanted of it;
+    `settle_s` how long a later answer may still replace the first.
+    """
+
+    page_s: float = 20.0
+    answer_s: float = 10.0
+    settle_s: float = 0.5
+    page_bytes: int = 16 * 1024 * 1024
+
+
+class PageLoader:
+    """Opens pages one after another; the browser starts with the first. Close it after use.
+
+    Args:
+        profile: The platform.
+        turns: Turns at its hosts; documents and JSON wait for theirs.
+        chromium: The browser's program.
+        allowed: Rules of the hosts that pages may reach.
+        limits: Times and sizes.
+        dialler: Turns a host into the address to dial.
+        clock: For the moment in which a later answer may come.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        turns: Turns,
+        *,
+        chromium: Path,
+        allowed: Collection[str],
+        limits: BrowserLimits | None = None,
+        dialler: Dialler | None = None,
+        clock: Clock = MACHINE_CLOCK,
+    ) -> None:
+        self.limits = limits or BrowserLimits()
+        self._clock = clock
+        self._profile = profile
+        self._turns = turns
+        self._allowed = tuple(allowed)
+        self._process = BrowserProcess(chromium)
+        self._proxy = GateProxy(
+            profile, allowed=allowed, limit_bytes=self.limits.page_bytes, dialler=dialler
+        )
+        self._refused: Counter[str] = Counter()
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def refused_hosts(self) -> dict[str, int]:
+        """Hosts that the last page asked for in vain, with how often. What the browser itself tries
+        to reach is counted by the proxy alone.
+        """
+        return dict(self._refused)
+
+    async def load(self, visit: Visit) -> Loaded:
+        """Open a page and wait for what is wanted of it.
+
+        Raises:
+            UnreachableError: The page or the browser failed, or took too long.
+            StructureChangedError: The page brought more than it may.
+            RegionBlockedError: It leads to where another region is served.
+            SubstitutionError: It leads off the platform.
+            RateLimitedError: A host's turn would come too late.
+            BudgetSpentError: Today's budget for the host is used up.
+        """
+        async with self._one_at_a_time:
+            watch = Watch(visit)
+            try:
+                return await self._visit(watch)
+            except Error as error:
+                raise self._named(watch, error) from error
+            finally:
+                _book(watch)
+
+    async def aclose(self) -> None:
+        """End the browser, its driver and the proxy."""
+        try:
+            await self._process.aclose()
+        finally:
+            await self._proxy.aclose()
+
+    async def _visit(self, watch: Watch) -> Loaded:
+        await self._proxy.start()
+        browser = await self._process.started(proxy=self._proxy.address)
+        self._proxy.begin()
+        self._refused.clear()
+        page = await (await _context(browser)).new_page()
+        try:
+            return await self._within_limits(self._open(page, watch))
+        finally:
+            await _end(watch.reading)
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(CLOSE_S):
+                    await page.close()
+
+    async def _within_limits(self, opening: Coroutine[Any, Any, Loaded]) -> Loaded:
+        """A visit, ended as soon as the page has brought more than it may."""
+        opened = asyncio.create_task(opening)
+        over = asyncio.create_task(self._proxy.traffic.over.wait())
+        try:
+            await asyncio.wait({opened, over}, return_when=asyncio.FIRST_COMPLETED)
+            if not opened.done():
+                raise Error("the page is too large")
+            return opened.result()
+        finally:
+            await _end({opened, over})
+
+    async def _open(self, page: Page, watch: Watch) -> Loaded:
+        patience_ms = self.limits.page_s * 1000
+        await page.route("**/*", lambda route: self._route(route, watch))
+        # Playwright marks the object of a bound method, and this one has slots.
+        page.on("request", lambda request: watch.note_request(request))  # noqa: PLW0108
+        page.on("response", lambda response: watch.note_response(response))  # noqa: PLW0108
+        response = await page.goto(watch.visit.url, wait_until="commit", timeout=patience_ms)
+        if response is None:
+            raise Error("the page has no document")
+        await page.wait_for_load_state("domcontentloaded", timeout=patience_ms)
+        document = to_answer(watch.visit.surface, response, await response.body())
+        watch.answers[watch.visit.surface] = document
+        if watch.visit.wanted != watch.visit.surface:
+            await self._wait(page, watch)
+        if watch.error is not None:
+            raise watch.error
+        return Loaded(document, dict(watch.answers))
+
+    async def _wait(self, page: Page, watch: Watch) -> None:
+        """Until the wanted answer came and a moment has passed in which a later one might have
+        replaced it, or until the page has become quiet without it.
+        """
+        quiet = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
+        came = asyncio.create_task(watch.came.wait())
+        try:
+            async with asyncio.timeout(self.limits.answer_s):
+                await asyncio.wait({quiet, came}, return_when=asyncio.FIRST_COMPLETED)
+                if quiet.done():
+                    quiet.result()  # raises when the page or the browser has ended
+                if watch.came.is_set() or watch.reading:
+                    await self._clock.sleep(self.limits.settle_s)
+                await asyncio.gather(*watch.reading)
+        except TimeoutError:
+            return  # what has come until now is what the page shows
+        finally:
+            await _end({quiet, came})
+
+    async def _route(self, route: Route, watch: Watch) -> None:
+        """Only reading, only what a first screen needs, and each question in its turn."""
+        request = route.request
+        kind, host = request.resource_type, urlsplit(request.url).hostname or ""
+        try:
+            if not host_matches(host, self._allowed):
+                self._refused[host] += 1
+                await route.abort()
+                return
+            if request.method != "GET" or kind not in _PASSED or watch.error is not None:
+                await route.abort()
+                return
+            if kind in _ASKED:
+                await self._turns.wait(host, surface=watch.visit.surface)
+                watch.requests += 1
+            await route.continue_()
+        except UpstreamError as error:
+            watch.error = error
+            await route.abort()
+        except Error:
+            return  # the page was closed while its request waited
+
+    def _named(self, watch: Watch, error: Error) -> UpstreamError:
+        """What a failed visit means, as far as we know it."""
+        surface, host = watch.visit.surface, urlsplit(watch.went_to).hostname or ""
+        if watch.error is not None:
+            return watch.error
+        if self._proxy.traffic.over.is_set():
+            return StructureChangedError(
+                f"the page brought more than {self.limits.page_bytes} bytes",
+                surface=surface,
+                reason="body_too_large",
+            )
+        if host and not host_matches(host, self._allowed):
+            return self._led_off(host, surface)
+        if self._process.has_ended:
+            return UnreachableError("the browser has ended", surface=surface, reason="browser_gone")
+        word = error.message.partition("\n")[0].rpartition("net::")[2].partition(" ")[0]
+        return UnreachableError(
+            "the page could not be opened in the browser", surface=surface, reason=word[:60]
+        )
+
+    def _led_off(self, host: str, surface: str) -> UpstreamError:
+        if host_matches(host, self._profile.links.region):
+            return RegionBlockedError("the platform sends this region elsewhere", surface=surface)
+        return SubstitutionError(
+            f"the page leads to {host!r}, which is not on the allow-list",
+            surface=surface,
+            reason="foreign_host",
+        )
+
+
+async def _context(browser: Browser) -> BrowserContext:
+    """The one context of a browser. What is opened beside our own page gets nothing."""
+    if browser.contexts:
+        return browser.contexts[0]
+    context = await browser.new_context(
+        service_workers="block", user_agent=USER_AGENT, locale="zh-CN", accept_downloads=False
+    )
+    await context.route("**/*", lambda route: route.abort())
+    return context
+
+
+def _book(watch: Watch) -> None:
+    """The trail belongs to the caller's task; the browser's events come in others."""
+    for _ in range(watch.requests):
+        note_request()
+    last = watch.answers.get(watch.visit.wanted) or watch.answers.get(watch.visit.surface)
+    if last is not None:
+        note_answer(last)
+
+
+async def _end(tasks: Collection[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

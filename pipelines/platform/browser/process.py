@@ -1,0 +1,126 @@
+"""Chromium as a process: which one, with which flags, its beginning and its end.
+
+The flags and the proxy together mean that it reaches nothing by itself. Its driver ends it when we
+die, whichever way. Not here: pages.
+"""
+
+import asyncio
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from playwright.async_api import Browser, Error, Playwright, async_playwright
+
+from warehouse.records.errors import ProviderUnsupportedError, UnreachableError, UpstreamError
+
+SURFACE = "browser"
+START_S = 90.0
+"""Its first start on a cold disk reads 300 MB, beside whatever else the machine does."""
+CLOSE_S = 5.0
+_SILENCED = (
+    "AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,"
+    "InterestFeedContentSuggestions,MediaRouter,OptimizationHints,PrivacySandboxSettings4,"
+    "SafeBrowsing,Translate"
+)
+FLAGS = (
+    "--disable-background-networking",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    f"--disable-features={_SILENCED}",
+    "--disable-quic",
+    "--disable-sync",
+    "--dns-prefetch-disable",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--metrics-recording-only",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-pings",
+    # Whatever a flag does not silence: no name can be looked up, only the proxy is reached.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--proxy-bypass-list=<-loopback>",
+)
+
+
+def find_chromium(chosen: Path | None) -> Path:
+    """Debian's Chromium, or the one that the operator named.
+
+    Raises:
+        ProviderUnsupportedError: There is none.
+    """
+    found = shutil.which(str(chosen) if chosen else "chromium")
+    if found is None:
+        raise ProviderUnsupportedError(
+            "no Chromium was found on this machine",
+            hint="run `make setup-browser` (Debian, as root), or set CHROMIUM_PATH",
+        )
+    return Path(found)
+
+
+class BrowserProcess:
+    """One Chromium with its driver; started when first needed, and again when it has ended.
+
+    Args:
+        chromium: The program.
+    """
+
+    def __init__(self, chromium: Path) -> None:
+        self._chromium = chromium
+        self._driver: Playwright | None = None
+        self._starting: asyncio.Task[Browser] | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """True once it was started and is no more, or did not start."""
+        task = self._starting
+        if task is None or not task.done():
+            return False
+        failed = task.cancelled() or task.exception() is not None
+        return failed or not task.result().is_connected()
+
+    async def started(self, *, proxy: str) -> Browser:
+        """The running browser. Starting outlives a caller that is cancelled, so that `aclose`
+        knows what there is to end.
+
+        Raises:
+            UnreachableError: It does not start.
+        """
+        if self._starting is None or self.has_ended:
+            self._starting = asyncio.create_task(self._start(proxy))
+        return await asyncio.shield(self._starting)
+
+    async def aclose(self) -> None:
+        """End the browser and its driver, whatever state they are in."""
+        try:
+            if self._starting is not None:
+                with suppress(Error, UpstreamError, TimeoutError):
+                    async with asyncio.timeout(CLOSE_S):
+                        await (await self._starting).close()
+        finally:
+            if self._driver is not None:
+                await self._driver.stop()  # ends a browser that did not end by itself
+            self._starting = self._driver = None
+
+    async def _start(self, proxy: str) -> Browser:
+        if self._driver is None:
+            self._driver = await async_playwright().start()
+        try:
+            return await self._driver.chromium.launch(
+                executable_path=self._chromium,
+                args=[*FLAGS, f"--proxy-server={proxy}"],
+                # Chromium refuses to sandbox itself for root; for everybody else it must.
+                chromium_sandbox=os.geteuid() != 0,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+                timeout=START_S * 1000,
+            )
+        except Error as error:
+            raise UnreachableError(
+                "the browser did not start",
+                surface=SURFACE,
+                reason="browser_start",
+                hint="run `chromium --headless=new --dump-dom about:blank` to see what it says",
+            ) from error

@@ -1,0 +1,233 @@
+"""The proxy on loopback that all of the browser's traffic goes through: the link gate with a door.
+
+It knows hosts, ports and bytes. A host that the gate refuses gets no answer at all, so that ours
+is never taken for the platform's; it is counted by name. Not here: the browser, what pages mean.
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from pipelines.platform.http.link_gate import Address, Dialler, check_address
+from pipelines.platform.profiles import Profile
+from warehouse.records.errors import UpstreamError
+
+SURFACE = "browser"
+MAX_HEAD = 64 * 1024
+MAX_REFUSED = 100
+HEAD_S = 10.0
+CONNECT_S = 5.0
+_CHUNK = 64 * 1024
+_FIRST_LINE = re.compile(r"(?P<method>[A-Z]{1,16}) (?P<target>[!-~]+) HTTP/1\.[01]", re.ASCII)
+_DROPPED = frozenset({
+    "connection", "content-length", "host", "keep-alive", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+})  # fmt: skip
+
+type Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the browser asks the proxy for: a tunnel, or one plain request."""
+
+    method: str
+    address: str
+    is_tunnel: bool
+    headers: tuple[tuple[str, str], ...]
+
+
+def read_order(head: bytes) -> Order | None:
+    """Read the head of a request to a proxy; None for everything that is not plainly one.
+
+    Only CONNECT and reading (GET, HEAD) by an absolute address are known: a guest posts nothing.
+    """
+    try:
+        first, *lines = head.decode("ascii").removesuffix("\r\n\r\n").split("\r\n")
+    except UnicodeDecodeError:
+        return None
+    found = _FIRST_LINE.fullmatch(first)
+    parts = [line.partition(":") for line in lines]
+    headers = tuple((name, value.strip()) for name, colon, value in parts if colon)
+    if found is None or len(headers) != len(lines):
+        return None
+    method, target = found["method"], found["target"]
+    if method == "CONNECT":
+        return Order(method, f"https://{target}/", is_tunnel=True, headers=headers)
+    if method in {"GET", "HEAD"} and target.startswith("http://"):
+        return Order(method, target, is_tunnel=False, headers=headers)
+    return None
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What went through since the last page began. `refused` counts by host."""
+
+    connections: int = 0
+    received_bytes: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def refuse(self, host: str) -> None:
+        """Count a refusal; a page that invents hosts is counted in one sum."""
+        known = host in self.refused or len(self.refused) < MAX_REFUSED
+        self.refused[host if known else "?"] += 1
+
+
+class GateProxy:
+    """One proxy for one browser. `allowed` are the hosts that pages may need.
+
+    Args:
+        profile: Schemes, ports and pins of the platform.
+        allowed: Rules of hosts that may be reached.
+        limit_bytes: What one page may bring in all; more closes its connections.
+        dialler: Turns a host into the checked address to dial.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        allowed: Iterable[str],
+        limit_bytes: int,
+        dialler: Dialler | None = None,
+    ) -> None:
+        self.traffic = Traffic()
+        self._profile = profile
+        self._allowed = tuple(allowed)
+        self._limit_bytes = limit_bytes
+        self._dialler = dialler or Dialler(profile)
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+
+    @property
+    def address(self) -> str:
+        """Where the browser finds it."""
+        assert self._server is not None
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    async def start(self) -> None:
+        """Listen on a free loopback port, unless it does already."""
+        if self._server is not None:
+            return
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_HEAD)
+
+    async def aclose(self) -> None:
+        """Stop listening and cut every connection."""
+        if self._server is None:
+            return
+        self._server.close()
+        await _end(list(self._open))
+        await self._server.wait_closed()
+        self._server = None
+
+    def begin(self) -> None:
+        """A new page: count afresh."""
+        self.traffic = Traffic()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                await self._serve((reader, writer))
+        except (TimeoutError, asyncio.CancelledError):
+            pass  # a browser that says nothing, or our own end; asyncio would log either
+        finally:
+            self._open.discard(task)
+            await _close(writer)
+
+    async def _serve(self, browser: Ends) -> None:
+        async with asyncio.timeout(HEAD_S):
+            order = read_order(await browser[0].readuntil(b"\r\n\r\n"))
+        if order is None:
+            self.traffic.refuse("?")
+            return
+        address = self._checked(order)
+        if address is None:
+            return
+        host = await self._dial(address)
+        if host is None:
+            return
+        try:
+            await self._begin(order, address, browser, host)
+            # Of a plain connection only the one request that was checked goes out.
+            asking = [asyncio.create_task(_pipe(browser[0], host[1]))] if order.is_tunnel else []
+            try:
+                await self._bring(host[0], browser[1])
+            finally:
+                await _end(asking)
+        finally:
+            await _close(host[1])
+
+    def _checked(self, order: Order) -> Address | None:
+        """The address to reach, once the gate lets it through in the form that was asked for."""
+        try:
+            address = check_address(
+                order.address, allowed=self._allowed, profile=self._profile, surface=SURFACE
+            )
+        except UpstreamError:
+            address = None
+        if address is None or (address.scheme == "https") != order.is_tunnel:
+            self.traffic.refuse(order.address.split("/")[2].partition(":")[0])
+            return None
+        return address
+
+    async def _dial(self, address: Address) -> Ends | None:
+        """A connection to the host's checked address; None where there is none to be had."""
+        try:
+            ip = await self._dialler.dial_address(address.host, surface=SURFACE)
+        except UpstreamError:
+            self.traffic.refuse(address.host)
+            return None
+        async with asyncio.timeout(CONNECT_S):
+            host = await asyncio.open_connection(ip, address.port)
+        self.traffic.connections += 1
+        return host
+
+    async def _begin(self, order: Order, address: Address, browser: Ends, host: Ends) -> None:
+        if order.is_tunnel:
+            browser[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await browser[1].drain()
+            return
+        kept = [f"{name}: {value}" for name, value in order.headers if name.lower() not in _DROPPED]
+        own = [f"Host: {address.url.split('/')[2]}", "Connection: close"]
+        lines = [f"{order.method} {address.target} HTTP/1.1", *own, *kept, "", ""]
+        host[1].write("\r\n".join(lines).encode("ascii"))
+        await host[1].drain()
+
+    async def _bring(self, host: asyncio.StreamReader, browser: asyncio.StreamWriter) -> None:
+        """Everything that the host says, up to what a page may bring."""
+        traffic = self.traffic
+        while not traffic.over.is_set() and (chunk := await host.read(_CHUNK)):
+            traffic.received_bytes += len(chunk)
+            if traffic.received_bytes > self._limit_bytes:
+                traffic.over.set()
+            browser.write(chunk)
+            await browser.drain()
+
+
+async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """What the browser says. When it hangs up, so do we."""
+    try:
+        while chunk := await reader.read(_CHUNK):
+            writer.write(chunk)
+            await writer.drain()
+    finally:
+        writer.close()
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()

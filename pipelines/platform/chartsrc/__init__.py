@@ -1,0 +1,1 @@
+"""Parsers of the music chart's surfaces. Pure, no network."""

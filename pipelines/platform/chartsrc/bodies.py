@@ -1,0 +1,139 @@
+"""What the chart sends, to a document: wrapping comments taken off, refusals told from data.
+
+The chart answers 200 to everything, and `text/html` to most of it, so only the body tells. What the
+documents hold is read in `issues.py` and `songs.py`.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from http import HTTPStatus
+
+from pipelines.platform.call_trace import Answer
+from pipelines.platform.parsers.fields import LARGEST, Node, parse_json
+from pipelines.platform.refusal_table import refused
+from warehouse.records.errors import StructureChangedError, UpstreamError
+
+_COMMENTS = re.compile(rb"\A(?:\s*<!--[^<>]*-->)+|(?:<!--[^<>]*-->\s*)+\Z")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
+_TEXT_KEPT = 4096  # a text that says no is short
+_ALONE = frozenset({"timestamp"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartWords:
+    """Texts that come instead of a document; they are in the profile."""
+
+    denied: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartSeen:
+    """Where and when a payload of the chart was read, and the words by which it may say no."""
+
+    surface: str
+    observed_at: datetime
+    words: ChartWords
+
+
+def refuse_chart_answer(answer: Answer) -> None:
+    """Stop at what the HTTP answer alone says.
+
+    Raises:
+        ForbiddenError: 403.
+        ChartUnavailableError: Any other status than 200, or nothing in it.
+    """
+    surface, status = answer.surface, answer.status
+    if status == HTTPStatus.FORBIDDEN:
+        raise refused("forbidden", "the chart forbids this", surface=surface, status=status)
+    if status != HTTPStatus.OK or not answer.body.strip():
+        word = "empty_body" if status == HTTPStatus.OK else f"status {status}"
+        detail = f"the chart sent no document ({word})"
+        raise refused("chart_http", detail, surface=surface, status=status, reason=word)
+
+
+def parse_document(body: bytes, *, seen: ChartSeen) -> Node:
+    """The JSON object that a JSON form of the chart sends.
+
+    Raises:
+        ChartUnavailableError: A text came instead, or the document says that it failed.
+        StructureChangedError: Its status is of another type than known.
+    """
+    try:
+        document = parse_json(_COMMENTS.sub(b"", body), surface=seen.surface)
+    except StructureChangedError as error:
+        raise _not_a_document(body, seen) from error
+    refuse_failure(document)
+    return document
+
+
+def text_refusal(body: bytes, seen: ChartSeen) -> UpstreamError | None:
+    """The error for a body that is one of the texts known to say no; None for anything else."""
+    text = body[:_TEXT_KEPT].decode("utf-8", "replace")
+    if any(word in text for word in seen.words.denied):
+        return refused("chart_denied", "the chart's firewall refused", surface=seen.surface)
+    if any(word in text for word in seen.words.unknown):
+        return refused("chart_wrong_id", "the chart knows no such id", surface=seen.surface)
+    return None
+
+
+def refuse_failure(document: Node) -> None:
+    """Stop where the document itself says that it failed.
+
+    Raises:
+        ChartUnavailableError: It says so.
+    """
+    status, code = whole(document, "status"), whole(document, "errcode")
+    if status not in {None, 1}:
+        detail = f"the chart answered with status {status}"
+        raise refused("chart_status", detail, surface=document.surface)
+    if code:
+        detail = f"the chart answered with error {code}"
+        raise refused("chart_errcode", detail, surface=document.surface)
+
+
+def chart_data(document: Node) -> Node:
+    """The `data` of a document.
+
+    Raises:
+        ChartUnavailableError: It holds only a timestamp: there is no such chart.
+    """
+    data = document.must_node("data")
+    if data.values and data.values.keys() <= _ALONE:
+        raise refused("chart_no_such", "there is no such chart", surface=data.surface)
+    return data
+
+
+def empty_list(surface: str) -> UpstreamError:
+    """The error for a list without entries, as a cold edge node sends it."""
+    return refused("chart_empty", "the chart came without entries", surface=surface)
+
+
+def whole(node: Node, key: str) -> int | None:
+    """A whole number that is not negative, also written as text; None when absent or empty."""
+    value = node.values.get(key)
+    if not isinstance(value, str):
+        return node.whole(key)
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) < len(str(LARGEST))):
+        raise node.changed(key, value)
+    return int(value)
+
+
+def day(node: Node, *keys: str) -> date | None:
+    """The date that the first of these texts begins with; None when none does. Never a guess."""
+    for key in keys:
+        found = _DATE.match(node.text(key) or "")
+        if found is not None:
+            try:
+                return date.fromisoformat(found[0])
+            except ValueError:  # such as 0000-00-00
+                continue
+    return None
+
+
+def _not_a_document(body: bytes, seen: ChartSeen) -> UpstreamError:
+    known = text_refusal(body, seen)
+    return known or refused("chart_text", "the chart sent no JSON object", surface=seen.surface)

@@ -1,0 +1,46 @@
+"""`chart_issues`: every issue that the chart lists, with its date where it says one."""
+
+from datetime import date
+
+from pipelines.platform.chartsrc.bodies import (
+    ChartSeen,
+    chart_data,
+    day,
+    empty_list,
+    parse_document,
+)
+from pipelines.platform.parsers.fields import Node
+from warehouse.records.charts import ChartIndex, ChartIssue
+
+
+def parse_issues(body: bytes, *, seen: ChartSeen) -> ChartIndex:
+    """All issues, newest first; those without a known date stand last.
+
+    Raises:
+        ChartUnavailableError: The chart says no, in whatever way, or lists nothing.
+        StructureChangedError: Keys or types are not as known.
+    """
+    data = chart_data(parse_document(body, seen=seen))
+    if not data.has("info"):
+        raise data.missing("info")
+    found: dict[str, ChartIssue] = {}
+    for year in data.nodes("info"):
+        if year.values.get("vols") is None:
+            raise year.missing("vols")
+        for entry in year.nodes("vols"):
+            issue = _issue(entry, seen)
+            found.setdefault(issue.volid, issue)
+    if not found:
+        raise empty_list(seen.surface)
+    newest_first = sorted(found.values(), key=lambda i: i.chart_date or date.min, reverse=True)
+    return ChartIndex(issues=tuple(newest_first), latest_volid=data.id("rank_cid"))
+
+
+def _issue(entry: Node, seen: ChartSeen) -> ChartIssue:
+    return ChartIssue(
+        volid=entry.must_id("volid"),
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        name=entry.name("volname") or entry.name("voltitle"),
+        chart_date=day(entry, "voltime", "outer_text"),
+    )

@@ -1,0 +1,83 @@
+"""One song as the chart writes it, to a record: the JSON forms, and the script of HTML pages."""
+
+import math
+
+from pipelines.platform.chartsrc.bodies import whole
+from pipelines.platform.parsers.fields import LARGEST, Node
+from warehouse.records.charts import ChartSong
+
+_PARTS = " - "  # between artist and title in a file name; titles may hold it too
+_JOIN = "、"
+_COVER_SIZE = "240"
+_ON_PAGE = {"FileName": "filename", "Hash": "hash", "timeLen": "duration"}
+
+
+def parse_song(node: Node, rank: int) -> ChartSong:
+    """A song at a place of the list, from 1.
+
+    Raises:
+        StructureChangedError: It has no title, or a field is of another type than known.
+    """
+    artist, title = _parts(node.name("filename"))
+    title = node.name("songname") or title
+    if title is None:
+        raise node.missing("songname")
+    return ChartSong(
+        rank=rank,
+        title=title,
+        artist=_authors(node) or node.name("singername") or artist,
+        duration_s=_seconds(node, "duration"),
+        cover_url=_cover(node),
+        previous_rank=whole(node, "last_sort") or None,
+        sort=whole(node, "sort") or None,
+        song_hash=node.name("hash"),
+        album_audio_id=node.id("album_audio_id"),
+        album_id=node.id("album_id"),
+        rank_count=whole(node, "rank_count") or None,
+        is_first=node.flag("isfirst"),
+    )
+
+
+def parse_song_of_page(node: Node, rank: int) -> ChartSong:
+    """A song in the script of an HTML page, whose keys are written otherwise.
+
+    Raises:
+        StructureChangedError: It has no title, or a field is of another type than known.
+    """
+    values = {_ON_PAGE.get(key, key): value for key, value in node.values.items()}
+    return parse_song(Node(values, node.surface, node.path), rank)
+
+
+def _parts(filename: str | None) -> tuple[str | None, str | None]:
+    """Artist and title of "artist - title"; without the mark it is all title."""
+    if filename is None:
+        return None, None
+    artist, mark, title = filename.partition(_PARTS)
+    if not mark:
+        return None, filename.strip() or None
+    return artist.strip() or None, title.strip() or None
+
+
+def _authors(node: Node) -> str | None:
+    names = [author.name("author_name") for author in node.nodes("authors")]
+    return _JOIN.join(name for name in names if name) or None
+
+
+def _seconds(node: Node, key: str) -> int | None:
+    """A length in seconds, also with a part of a second; 0 stands for unknown."""
+    value = node.values.get(key)
+    if not isinstance(value, float):
+        return whole(node, key) or None
+    if not math.isfinite(value) or not 0 <= value < LARGEST:
+        raise node.changed(key, value)
+    return round(value) or None
+
+
+def _cover(node: Node) -> str | None:
+    """The address of the cover; None where it is empty or no address."""
+    more = node.node("trans_param")
+    found = node.name("album_sizable_cover") or (more.name("union_cover") if more else None) or ""
+    address = found.replace("{size}", _COVER_SIZE)
+    if address.startswith("http://"):
+        address = f"https://{address.removeprefix('http://')}"
+    return address if address.startswith("https://") else None

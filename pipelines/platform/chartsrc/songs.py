@@ -1,0 +1,163 @@
+"""Songs of an issue, in every form that the chart shows them, and whether they are of that issue.
+
+The forms: `chart_songs` (JSON, any issue), `chart_latest` (JSON, the latest issue), and the HTML
+pages `chart_html` and `chart_html_old`, which hold the songs as a list in a script.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
+from typing import NoReturn
+
+from pipelines.platform.chartsrc.bodies import (
+    ChartSeen,
+    chart_data,
+    day,
+    empty_list,
+    parse_document,
+    text_refusal,
+    whole,
+)
+from pipelines.platform.chartsrc.song import parse_song, parse_song_of_page
+from pipelines.platform.parsers.fields import Node
+from pipelines.platform.refusal_table import refused
+from warehouse.records.charts import ChartPage
+
+PAGE_SIZE = 100  # songs on a page of `chart_songs`, as we ask for it
+HTML_PAGE_SIZE = 22  # on a page of `chart_html`
+OLD_HTML_PAGE_SIZE = 30  # and of `chart_html_old`
+_LATEST_SIZE = 30  # where the answer does not say
+_FEATURES = re.compile(r"global\.features\s*=\s*(?=\[)")
+_UPDATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\s*更新", re.ASCII)
+
+
+def parse_songs(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
+    """A page of `chart_songs`.
+
+    Raises:
+        ChartUnavailableError: The chart says no, in whatever way, or the list is empty.
+        SubstitutionError: The songs are not all of one issue.
+        StructureChangedError: Keys or types are not as known.
+    """
+    data = chart_data(parse_document(body, seen=seen))
+    total, first = whole(data, "total"), (page - 1) * PAGE_SIZE + 1
+    shown = _listed(data, "info", is_end=total is not None and total > 0 and first > total)
+    return _page(shown, page=page, first=first, total=total, seen=seen)
+
+
+def parse_latest(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
+    """A page of `chart_latest`.
+
+    Raises:
+        UpstreamError: As for `parse_songs`.
+    """
+    document = parse_document(body, seen=seen)
+    songs, about = document.must_node("songs"), document.node("info")
+    total, size = whole(songs, "total"), whole(songs, "pagesize") or _LATEST_SIZE
+    first = (page - 1) * size + 1
+    shown = _listed(songs, "list", is_end=total is not None and total > 0 and first > total)
+    found = _page(shown, page=page, first=first, total=total, seen=seen)
+    told = None if about is None else day(about, "rank_id_publish_date")
+    if told is not None and found.chart_date not in {None, told}:
+        raise _other_issue(seen.surface, f"{told} and {found.chart_date}")
+    return replace(found, chart_date=found.chart_date or told)
+
+
+def parse_song_page(body: bytes, *, page: int, page_size: int, seen: ChartSeen) -> ChartPage:
+    """A page of `chart_html` or `chart_html_old`; its date where the page shows one.
+
+    Raises:
+        UpstreamError: As for `parse_songs`.
+    """
+    text = body.decode("utf-8", "replace")
+    found = _FEATURES.search(text)
+    if found is None:
+        raise text_refusal(body, seen) or refused(
+            "no_container", "the page holds no list of songs", surface=seen.surface
+        )
+    listed = Node({"features": _decoded(text, found.end(), seen)}, seen.surface, "$")
+    first = (page - 1) * page_size + 1
+    songs = tuple(parse_song_of_page(song, first + n) for n, song in _listed(listed, "features"))
+    return ChartPage(
+        songs=songs,
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        page=page,
+        chart_date=_shown_day(text),
+    )
+
+
+def check_issue(
+    page: ChartPage, *, volid: str | None, chart_date: date | None, is_proof_needed: bool = False
+) -> None:
+    """Let a page pass only when what it says of its issue fits the one asked for.
+
+    Args:
+        page: What came.
+        volid: The issue asked for; None for whichever is the latest.
+        chart_date: The date of that issue, where it is known.
+        is_proof_needed: True where the address does not name the issue, so that the page has to.
+
+    Raises:
+        SubstitutionError: It is another issue, or one that nothing proves.
+    """
+    same_id = None if volid is None or page.volid is None else page.volid == volid
+    is_dated = chart_date is not None and page.chart_date is not None
+    same_day = page.chart_date == chart_date if is_dated else None
+    is_proven = True in {same_id, same_day}
+    if False in {same_id, same_day} or (is_proof_needed and volid is not None and not is_proven):
+        raise _other_issue(page.surface, f"asked for issue {volid}")
+
+
+def _listed(node: Node, key: str, *, is_end: bool = False) -> Iterable[tuple[int, Node]]:
+    """The songs of a list with their places from 0; an empty list is a refusal but at the end."""
+    if not node.has(key):
+        raise node.missing(key)
+    found = list(node.nodes(key))
+    if not found and (not is_end or node.values[key] is None):
+        raise empty_list(node.surface)
+    return enumerate(found)
+
+
+def _page(
+    shown: Iterable[tuple[int, Node]], *, page: int, first: int, total: int | None, seen: ChartSeen
+) -> ChartPage:
+    nodes = list(shown)
+    volids = {node.id("rank_cid") for _, node in nodes} - {None}
+    days = {day(node, "rank_id_publish_date") for _, node in nodes} - {None}
+    if len(volids) > 1 or len(days) > 1:
+        raise _other_issue(seen.surface, "songs of several issues")
+    return ChartPage(
+        songs=tuple(parse_song(node, first + n) for n, node in nodes),
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        page=page,
+        volid=next(iter(volids), None),
+        chart_date=next(iter(days), None),
+        total=total,
+    )
+
+
+def _decoded(text: str, start: int, seen: ChartSeen) -> object:
+    """The JSON value at a place of a script; what follows it is code."""
+    try:
+        value, _ = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+    except (ValueError, RecursionError) as exc:
+        raise refused("not_json", "the list of songs is not JSON", surface=seen.surface) from exc
+    return value
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(word)  # NaN and Infinity are no JSON
+
+
+def _shown_day(text: str) -> date | None:
+    """The date that the page calls that of its update; None when it shows none."""
+    found = _UPDATED.search(text)
+    return None if found is None else day(Node({"day": found[1]}, "", ""), "day")
+
+
+def _other_issue(surface: str, what: str) -> Exception:
+    return refused("chart_other_issue", f"another issue came: {what}", surface=surface)

@@ -1,0 +1,300 @@
+"""The one HTTP client: a guest's plain GET, gated, polite, capped and patient within limits.
+
+It knows addresses, statuses 304, 429 and 5xx, and time. What an answer means is decided elsewhere.
+Cookies are those that the platform set on this client. Cancelling the calling task ends every wait.
+"""
+
+import asyncio
+import random
+import ssl
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Self
+from urllib.parse import urlsplit
+
+import httpx2
+import stamina
+
+from pipelines.platform.call_trace import Answer, note_answer, note_request
+from pipelines.platform.http.body_sinks import BodySink, Sink
+from pipelines.platform.http.host_policy import Manners
+from pipelines.platform.http.link_gate import (
+    MAX_REDIRECTS,
+    Address,
+    Dialler,
+    check_address,
+    join_address,
+)
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.http.request import Ask, HttpLimits
+from pipelines.platform.http.revalidation import NOT_MODIFIED
+from pipelines.platform.http.transport import DIAL, PinnedTransport
+from pipelines.platform.profiles import Profile
+from warehouse.records.errors import (
+    ForbiddenError,
+    RateLimitedError,
+    StructureChangedError,
+    SubstitutionError,
+    UnreachableError,
+)
+from warehouse.records.times import observed_now
+
+__all__ = ["USER_AGENT", "Ask", "GuestClient", "HttpLimits"]
+
+USER_AGENT = f"Mozilla/5.0 (compatible; Sametrack/{version('sametrack')}; reads public pages)"
+_HEADERS = {
+    "User-Agent": USER_AGENT,
+    "Accept": "*/*",
+    "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5",
+    "Accept-Encoding": "gzip, deflate",
+}
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TOO_MANY = 429
+_OK = 200
+_CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
+_VALIDATORS = ("ETag", "Last-Modified", "Cache-Control")
+_SERVER_FAULT = 500
+
+
+class GuestClient:
+    """Asks as a guest. One per scan or request; an async context manager.
+
+    Whoever judges answers does so inside `circuit`, so that what they say is learned.
+
+    Raises (all methods):
+        UnreachableError: Time-out, reset, look-up failure or 5xx, after a few tries.
+        RateLimitedError: 429 or a pause that is longer than our patience.
+        SubstitutionError: An address or a redirect leads off the allow-list.
+        BudgetSpentError: Today's budget for the host is used up.
+    """
+
+    _manners = Manners()  # for a client that asks nobody, as in tests
+
+    def __init__(
+        self,
+        profile: Profile,
+        turns: Turns,
+        *,
+        limits: HttpLimits | None = None,
+        manners: Manners | None = None,
+        dialler: Dialler | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.profile = profile
+        self.limits = limits or HttpLimits()
+        self._turns = turns
+        self._manners = manners or Manners()
+        self._faults: Counter[str] = Counter()
+        self._dialler = dialler or Dialler(profile)
+        self._slots: dict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(profile.rate.parallel)
+        )
+        self._transport = PinnedTransport(connections_per_host=profile.rate.parallel, tls=tls)
+        self._client = httpx2.AsyncClient(
+            transport=self._transport,
+            headers=_HEADERS,
+            timeout=httpx2.Timeout(self.limits.read_s, connect=self.limits.connect_s),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+    @asynccontextmanager
+    async def circuit(self, ask: Ask) -> AsyncIterator[None]:
+        """Ask and judge inside this block; the errors raised in it are what the surface said.
+
+        Raises:
+            UpstreamError: The surface said no lately and is left alone; nothing was asked.
+        """
+        host = urlsplit(ask.url).hostname or ""
+        async with self._manners.watch(host, ask.surface):
+            try:
+                yield
+            except ForbiddenError:
+                if self._manners.circuits is not None:
+                    await self._back_off(host)
+                raise
+
+    async def fetch(self, ask: Ask) -> Answer:
+        """Read a page or a JSON body into memory."""
+        await self._permit(ask)
+        ask = replace(ask, known=await self._manners.recall(ask.address))
+        sink = BodySink(surface=ask.surface, limit_bytes=self.limits.body_bytes)
+        answer = replace(await self._patiently(ask, sink), body=sink.body)
+        if answer.status == NOT_MODIFIED and ask.known is not None:
+            answer = replace(answer, status=_OK, body=ask.known.body, is_unchanged=True)
+        elif answer.status == _OK and self._manners.memory is not None:
+            await self._manners.memory.keep(ask.address, answer.validators, answer.body)
+        note_answer(answer)
+        return answer
+
+    async def save(self, ask: Ask, sink: Sink) -> Answer:
+        """Read a body into a sink; the answer's own body stays empty."""
+        async with self.circuit(ask):
+            await self._permit(ask)
+            answer = await self._patiently(ask, sink)
+        note_answer(answer)
+        return answer
+
+    async def _permit(self, ask: Ask) -> None:
+        async def fetch(url: str) -> Answer:
+            total_s = self.limits.robots_s
+            robots = Ask(
+                surface="robots", url=url, allowed=ask.allowed, total_s=total_s, attempts=1
+            )
+            sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
+            return replace(await self._follow(robots, sink), body=sink.body)
+
+        await self._manners.permit(ask.address, ask.surface, fetch)
+
+    async def _patiently(self, ask: Ask, sink: Sink) -> Answer:
+        """Once more after each 429, as long as the platform's wait is within our patience."""
+        for _ in range(self.limits.attempts - 1):
+            try:
+                return await self._follow(ask, sink)
+            except RateLimitedError as error:
+                if (error.retry_after or 0.0) > self._turns.patience_s:
+                    raise
+        return await self._follow(ask, sink)
+
+    async def _follow(self, ask: Ask, sink: Sink) -> Answer:
+        target = ask.address
+        for hop in range(MAX_REDIRECTS + 1):
+            address = check_address(
+                target, allowed=ask.allowed, profile=self.profile, surface=ask.surface
+            )
+            answer = await self._retried(address, ask, sink)
+            if answer.status not in _REDIRECTS or not answer.location:
+                return replace(answer, location=None, validators={} if hop else answer.validators)
+            ask = replace(ask, known=None)  # it is about the first address
+            target = join_address(address.url, answer.location, surface=ask.surface)
+            if ask.ends_at(target):
+                return replace(answer, location=target)
+        raise SubstitutionError(
+            f"more than {MAX_REDIRECTS} redirects", surface=ask.surface, reason="redirect_loop"
+        )
+
+    async def _retried(self, address: Address, ask: Ask, sink: Sink) -> Answer:
+        attempts = stamina.retry_context(
+            on=UnreachableError,
+            attempts=ask.attempts or self.limits.attempts,
+            timeout=None,
+            wait_initial=0,  # the wait is a pause of the host, which holds for every process
+            wait_max=0,
+            wait_jitter=0,
+        )
+        async for attempt in attempts:
+            with attempt:
+                try:
+                    return await self._in_turn(address, ask, sink)
+                except UnreachableError:
+                    await self._back_off(address.host)
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _back_off(self, host: str) -> None:
+        """Leave a host in trouble alone, with everybody else; longer with each fault in a row."""
+        self._faults[host] += 1
+        limits = self.limits
+        grown = limits.wait_initial_s * 2.0 ** min(self._faults[host] - 1, 30)
+        wait_s = min(limits.wait_max_s, grown) + random.uniform(0, limits.wait_jitter_s)  # noqa: S311  # no secret
+        if wait_s > 0:
+            await self._turns.leave_alone(host, wait_s)
+
+    async def _in_turn(self, address: Address, ask: Ask, sink: Sink) -> Answer:
+        """One request when it is our turn; everything that takes time is done before."""
+        async with self._slots[address.host]:
+            dial = await self._dialler.dial_address(address.host, surface=ask.surface)
+            self._transport.prepare(address.scheme, address.host)
+            await self._turns.wait(address.host, surface=ask.surface)
+            return await self._heeded(await self._exchange(address, dial, ask, sink), address)
+
+    async def _heeded(self, answer: Answer, address: Address) -> Answer:
+        """Obey what the status alone says: 429 and 5xx, with or without a wait."""
+        if answer.status == _TOO_MANY:
+            wait_s = await self._turns.pause(address.host, answer.retry_after)
+            raise RateLimitedError(
+                f"the platform asks to wait {wait_s:.0f} s",
+                surface=answer.surface,
+                status=answer.status,
+                retry_after=wait_s,
+            )
+        if answer.status >= _SERVER_FAULT:
+            if answer.retry_after:
+                await self._turns.pause(address.host, answer.retry_after)
+            raise UnreachableError(
+                f"the platform answered {answer.status}",
+                surface=answer.surface,
+                status=answer.status,
+            )
+        self._faults.pop(address.host, None)
+        return answer
+
+    async def _exchange(self, address: Address, dial: str, ask: Ask, sink: Sink) -> Answer:
+        """One request on the wire; its body goes to the sink."""
+        sink.begin()
+        note_request()
+        words = dict(ask.known.headers) if ask.known else None
+        try:
+            async with (
+                asyncio.timeout(ask.total_s or self.limits.total_s),
+                self._client.stream(
+                    "GET", address.url, headers=words, extensions={DIAL: dial}
+                ) as response,
+            ):
+                _check_coding(response, ask.surface)
+                async for chunk in response.aiter_bytes():
+                    sink.take(chunk)
+        except (TimeoutError, httpx2.TransportError) as exc:
+            raise UnreachableError(
+                f"{address.host} did not answer in full: {type(exc).__name__}", surface=ask.surface
+            ) from exc
+        except httpx2.DecodingError as exc:
+            raise StructureChangedError(
+                "the body cannot be decompressed", surface=ask.surface, reason="undecodable_body"
+            ) from exc
+        return _answer(response, surface=ask.surface, url=address.url)
+
+
+def _check_coding(response: httpx2.Response, surface: str) -> None:
+    """What we did not ask for may unpack to gigabytes from one read: no cap would see it in time.
+
+    Raises:
+        StructureChangedError: The body is packed in another way, or more than once.
+    """
+    coding = response.headers.get("Content-Encoding", "").strip().lower()
+    if coding not in _CODINGS:
+        raise StructureChangedError(
+            "the body is compressed in a way that was not asked for",
+            surface=surface,
+            reason="undecodable_body",
+        )
+
+
+def _answer(response: httpx2.Response, *, surface: str, url: str) -> Answer:
+    """What came, but for the body, which is in the sink."""
+    return Answer(
+        surface=surface,
+        url=url,
+        status=response.status_code,
+        content_type=response.headers.get("Content-Type"),
+        body=b"",
+        fetched_at=observed_now(),
+        location=response.headers.get("Location"),
+        retry_after=response.headers.get("Retry-After"),
+        validators={
+            name: response.headers[name] for name in _VALIDATORS if name in response.headers
+        },
+    )

@@ -1,0 +1,111 @@
+"""One public sound stream to a file: capped, recognised by its first bytes, named by its hash."""
+
+import asyncio
+import os
+import tempfile
+from http import HTTPStatus
+from pathlib import Path
+from typing import BinaryIO
+
+from pipelines.platform.call_trace import Answer, open_trail
+from pipelines.platform.http.body_sinks import FileSink
+from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.reading import SoundFile
+from warehouse.records.errors import AudioUnavailableError, SubstitutionError, UnreachableError
+from warehouse.records.videos import VideoDetail
+
+SURFACE = "media"
+MAX_ADDRESSES = 3
+_HEAD = 16
+
+
+async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -> SoundFile:
+    """Read the sound of a work into `into`, trying its addresses in order.
+
+    Raises:
+        AudioUnavailableError: There is no sound, it is the silent placeholder, its addresses have
+            expired, or what came is no sound.
+        UpstreamError: The last address could not be read.
+    """
+    if detail.is_silent_placeholder or not detail.play_urls:
+        reason = "silent_placeholder" if detail.is_silent_placeholder else "no_sound_address"
+        raise AudioUnavailableError(
+            f"the work {detail.video.aweme_id} has no sound to hear", surface=SURFACE, reason=reason
+        )
+    *earlier, last = detail.play_urls[:MAX_ADDRESSES]
+    with open_trail() as trail:
+        for url in earlier:
+            try:
+                return await _download(client, url, detail.video.aweme_id, into)
+            except (AudioUnavailableError, SubstitutionError, UnreachableError):
+                trail.last = None  # the next address of the same sound may work
+        return await _download(client, last, detail.video.aweme_id, into)
+
+
+async def _download(client: GuestClient, url: str, aweme_id: str, into: Path) -> SoundFile:
+    descriptor, name = await asyncio.to_thread(_new_file, into)
+    part = Path(name)
+    try:
+        with os.fdopen(descriptor, "w+b") as file, open_trail() as trail:
+            sink = FileSink(file, surface=SURFACE, limit_bytes=client.limits.media_bytes)
+            answer = await client.save(_ask(client, url), sink)
+            suffix = _recognised(answer, file)
+        # The work's id keeps two works with the same sound from removing each other's file.
+        path = into / f"{sink.sha256}-{aweme_id}{suffix}"
+        await asyncio.to_thread(part.replace, path)
+    finally:
+        part.unlink(missing_ok=True)  # noqa: ASYNC240  # a cancelled task may await no more
+    return SoundFile(
+        path=path,
+        sha256=sink.sha256,
+        size_bytes=sink.size_bytes,
+        content_type=answer.content_type,
+        request_count=trail.request_count,
+    )
+
+
+def _ask(client: GuestClient, url: str) -> Ask:
+    return Ask(
+        surface=SURFACE,
+        url=url,
+        allowed=client.profile.media.hosts,
+        total_s=client.limits.media_total_s,
+    )
+
+
+def _new_file(into: Path) -> tuple[int, str]:
+    into.mkdir(parents=True, exist_ok=True)
+    return tempfile.mkstemp(prefix=".part-", dir=into)
+
+
+def _recognised(answer: Answer, file: BinaryIO) -> str:
+    """The suffix of what came, once it is a sound."""
+    if answer.status != HTTPStatus.OK:
+        raise AudioUnavailableError(
+            "the address of the sound has expired or is refused",
+            surface=SURFACE,
+            status=answer.status,
+            reason=f"status {answer.status}",
+        )
+    file.seek(0)
+    suffix = sound_suffix(file.read(_HEAD))
+    if suffix is None:
+        raise AudioUnavailableError(
+            "what came is no sound that we know", surface=SURFACE, reason="not_a_sound"
+        )
+    return suffix
+
+
+def sound_suffix(head: bytes) -> str | None:
+    """File suffix by the first bytes of a sound or video file; None for anything else."""
+    if head[4:8] == b"ftyp":
+        return ".mp4"
+    if head[:3] == b"ID3" or (len(head) > 1 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0):  # noqa: PLR2004  # MPEG sync word
+        return ".mp3"
+    for start, suffix in _STARTS.items():
+        if head.startswith(start):
+            return suffix
+    return None
+
+
+_STARTS = {b"OggS": ".ogg", b"fLaC": ".flac", b"RIFF": ".wav", b"\x1a\x45\xdf\xa3": ".webm"}

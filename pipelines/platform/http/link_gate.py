@@ -1,0 +1,211 @@
+"""The link gate: what may be contacted, decided for every address fetched or followed.
+
+One function, `check_address`, for our own requests, for each redirect step and for media. It reads
+an address by one strict form and hands on only what it read, so that no other reader of the same
+text can see another host in it. `Dialler` turns a permitted host into the one address to dial.
+"""
+
+import asyncio
+import ipaddress
+import re
+import socket
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.profiles import Profile
+from warehouse.records.errors import SubstitutionError, UnreachableError
+
+MAX_REDIRECTS = 5
+MAX_ADDRESS_LENGTH = 4096
+PIN_LIFETIME_S = 300.0
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+_ADDRESS = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[A-Za-z0-9.-]{1,253})(?::(?P<port>[0-9]{1,5}))?"
+    r"(?P<target>(?:[/?][!$-;=?-Z_a-z~\[\]]*)?)(?:\#[!-~]*)?",
+    re.ASCII | re.IGNORECASE,
+)
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?", re.ASCII)  # as RFC 1123 has it
+_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
+
+
+_SPECIAL = tuple(
+    map(
+        ipaddress.ip_network,
+        # what the library takes for global, and leads to this machine, this site or a tunnel
+        ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "64:ff9b:1::/48", "2002::/16", "::/96"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A permitted address. `target` is path and query; a fragment never travels."""
+
+    scheme: str
+    host: str
+    port: int
+    target: str
+
+    @property
+    def url(self) -> str:
+        """The address as it is requested."""
+        standard = {"http": 80, "https": 443}[self.scheme]
+        suffix = "" if self.port == standard else f":{self.port}"
+        return f"{self.scheme}://{self.host}{suffix}{self.target}"
+
+    @property
+    def path(self) -> str:
+        """The path without the query."""
+        return self.target.partition("?")[0]
+
+
+def read_address(text: str) -> Address | None:
+    """Read an absolute http(s) address; None for everything that is not plainly one.
+
+    Refused here: control characters, blanks, backslashes and other letters than ASCII, user
+    information, IP literals in any notation, labels that are none and a trailing dot.
+    """
+    found = _ADDRESS.fullmatch(text) if len(text) <= MAX_ADDRESS_LENGTH else None
+    if found is None:
+        return None
+    scheme, host = found["scheme"].lower(), found["host"].lower()
+    labels = host.split(".")
+    if not all(map(_LABEL.fullmatch, labels)) or _NUMERIC_LABEL.fullmatch(labels[-1]):
+        return None
+    port = int(found["port"]) if found["port"] else {"http": 80, "https": 443}[scheme]
+    target = found["target"]
+    return Address(scheme, host, port, target if target.startswith("/") else f"/{target}")
+
+
+def check_address(text: str, *, allowed: Iterable[str], profile: Profile, surface: str) -> Address:
+    """Let an address through or refuse it.
+
+    Plain http is raised to https where the profile speaks https to the host. A missing port means
+    the host's port in the profile.
+
+    Raises:
+        SubstitutionError: The address is malformed, or leads off the allow-list.
+    """
+    address = read_address(text)
+    if address is None:
+        raise SubstitutionError("an address is not of a form that we follow", surface=surface)
+    if not host_matches(address.host, allowed):
+        raise SubstitutionError(
+            f"the address leads to {address.host!r}, which is not on the allow-list",
+            surface=surface,
+            reason="foreign_host",
+        )
+    scheme, port = profile.scheme_of(address.host), profile.port_of(address.host)
+    is_standard = address.port == {"http": 80, "https": 443}[address.scheme]
+    if not is_standard and address.port != port:
+        raise SubstitutionError(
+            f"the address names port {address.port}", surface=surface, reason="odd_port"
+        )
+    if address.scheme != scheme and scheme == "http":
+        raise SubstitutionError(
+            "the address asks for https where the profile speaks http",
+            surface=surface,
+            reason="odd_scheme",
+        )
+    return Address(scheme, address.host, port, address.target)
+
+
+def join_address(base: str, location: str, *, surface: str) -> str:
+    """The absolute address that a redirect at `base` names; still to be checked.
+
+    Raises:
+        SubstitutionError: It cannot be read at all.
+    """
+    try:
+        return urljoin(base, location)
+    except ValueError as exc:
+        raise SubstitutionError("a redirect cannot be read", surface=surface) from exc
+
+
+def is_public(address: IPAddress) -> bool:
+    """True for an address of the open internet; addresses that wrap another are unwrapped, or
+    refused where the wrapping itself is history.
+    """
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or _nat64(address)
+        if inner is not None:
+            return is_public(inner)
+        if address.teredo is not None:
+            return False
+    if any(address in network for network in _SPECIAL):
+        return False
+    return address.is_global and not address.is_multicast
+
+
+def _nat64(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if address in ipaddress.IPv6Network("64:ff9b::/96"):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
+
+
+async def look_up(host: str, port: int) -> list[str]:
+    """Addresses of a host, by the system's resolver."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+class Dialler:
+    """Says which IP address to dial for a permitted host: the one that was checked."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        resolve: Resolve = look_up,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._profile = profile
+        self._resolve = resolve
+        self._clock = clock
+        self._known: dict[str, tuple[str, float]] = {}
+
+    async def dial_address(self, host: str, *, surface: str) -> str:
+        """The address to dial, looked up once per lifetime and checked.
+
+        Raises:
+            SubstitutionError: The name leads to an address that is not public.
+            UnreachableError: The name has no address.
+        """
+        pinned = [ip for rule, ip in self._profile.pins.items() if host_matches(host, (rule,))]
+        if pinned:
+            return str(pinned[0])
+        known = self._known.get(host)
+        if known is not None and self._clock() < known[1]:
+            return known[0]
+        dialled = _checked(await self._look_up(host, surface), host, surface)
+        self._known[host] = (dialled, self._clock() + PIN_LIFETIME_S)
+        return dialled
+
+    async def _look_up(self, host: str, surface: str) -> list[str]:
+        try:
+            found = await self._resolve(host, self._profile.port_of(host))
+        except OSError as exc:
+            raise UnreachableError(
+                f"the name {host!r} could not be looked up", surface=surface
+            ) from exc
+        if not found:
+            raise UnreachableError(f"the name {host!r} has no address", surface=surface)
+        return found
+
+
+def _checked(found: list[str], host: str, surface: str) -> str:
+    """The first address, once every one of them is public: a mixed answer is no accident."""
+    if all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in found):
+        return found[0]
+    raise SubstitutionError(
+        f"the name {host!r} leads to an address that is not public",
+        surface=surface,
+        reason="special_address",
+    )

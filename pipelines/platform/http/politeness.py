@@ -1,0 +1,143 @@
+"""Taking turns: the rate, the pauses and the daily budget of a host, shared by all processes.
+
+What one process is told ("wait", or a fault that calls for a pause) holds for all of them. The
+control store keeps the book; this module waits. Its calls are synchronous and short, so they
+run off the event loop.
+"""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.profiles import Rate
+from warehouse.records.errors import BudgetSpentError, RateLimitedError
+
+DEFAULT_PAUSE_S = 30.0
+LONGEST_PAUSE_S = 3600.0
+PATIENCE_S = 60.0
+
+
+class Grant(Protocol):
+    """What the control store says: a turn is reserved, or the budget of the day is spent."""
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until the reserved turn."""
+
+    @property
+    def spent(self) -> bool:
+        """True when today's budget is used up; then nothing is reserved."""
+
+
+class HostBook(Protocol):
+    """The part of the control store that politeness needs."""
+
+    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+        """Take one token of the host's bucket, or say how long to wait."""
+
+    def pause_host(self, host: str, until: datetime) -> None:
+        """Nobody asks the host before `until`."""
+
+    def host_paused_until(self, host: str) -> datetime | None:
+        """The end of a pause, where there is one."""
+
+
+class Turns:
+    """Waits for a turn at a host. `patience_s` bounds the wait of one request."""
+
+    def __init__(
+        self,
+        book: HostBook,
+        rate: Rate,
+        *,
+        daily_budget: int,
+        patience_s: float = PATIENCE_S,
+        clock: Clock = MACHINE_CLOCK,
+    ) -> None:
+        self.patience_s = patience_s
+        self._book = book
+        self._rate = rate
+        self._daily_budget = daily_budget
+        self._clock = clock
+        self._paused: dict[str, datetime] = {}
+
+    async def wait(self, host: str, *, surface: str) -> None:
+        """Return when the host may be asked.
+
+        A pause that begins while we wait costs the turn: after it we stand in line again, so that
+        not everybody goes at once.
+
+        Raises:
+            RateLimitedError: The wait is longer than our patience.
+            BudgetSpentError: Today's budget for the host is used up.
+        """
+        give_up_at = self._clock.monotonic() + self.patience_s
+        while True:
+            is_turn, wait_s = await asyncio.to_thread(self._ask, host, surface)
+            if self._clock.monotonic() + wait_s > give_up_at:
+                raise RateLimitedError(
+                    f"{host} is to be left alone for {wait_s:.0f} s more",
+                    surface=surface,
+                    reason="paused" if not is_turn else "crowded",
+                    retry_after=wait_s,
+                )
+            await self._clock.sleep(wait_s)
+            # Taking the turn may itself have taken a while: others were at the book, too.
+            if is_turn and await asyncio.to_thread(self._pause_left, host) <= 0:
+                return
+
+    def _ask(self, host: str, surface: str) -> tuple[bool, float]:
+        """Whether a turn is reserved, and how long to wait for it or for the end of a pause."""
+        left_s = self._pause_left(host)
+        if left_s > 0:
+            return False, left_s
+        grant = self._book.take_token(
+            host,
+            rate_per_s=self._rate.per_second,
+            burst=self._rate.burst,
+            daily_budget=self._daily_budget,
+        )
+        if grant.spent:
+            raise BudgetSpentError(
+                f"today's {self._daily_budget} requests to {host} are used up",
+                surface=surface,
+                hint="wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
+                retry_after=grant.wait_s,
+            )
+        return True, grant.wait_s
+
+    def _pause_left(self, host: str) -> float:
+        known = self._paused.get(host)
+        until = self._book.host_paused_until(host) or known
+        return 0.0 if until is None else self._seconds_until(max(until, known or until))
+
+    async def pause(self, host: str, retry_after: str | None) -> float:
+        """Leave the host alone for as long as it asked; returns the seconds."""
+        wait_s = read_retry_after(retry_after, now=self._clock.now())
+        await self.leave_alone(host, wait_s)
+        return wait_s
+
+    async def leave_alone(self, host: str, wait_s: float) -> None:
+        """Nobody, in whatever process, asks the host for so many seconds."""
+        until = self._clock.now() + timedelta(seconds=wait_s)
+        self._paused[host] = max(until, self._paused.get(host, until))  # here it holds at once
+        await asyncio.to_thread(self._book.pause_host, host, until)
+
+    def _seconds_until(self, moment: datetime) -> float:
+        return (moment - self._clock.now()).total_seconds()
+
+
+def read_retry_after(header: str | None, *, now: datetime) -> float:
+    """Seconds to wait, from seconds or a date; a default where the header says nothing."""
+    text = (header or "").strip()
+    if text.isascii() and text.isdigit():
+        return min(float(text[:9]), LONGEST_PAUSE_S)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return DEFAULT_PAUSE_S
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return min(max((until - now).total_seconds(), 0.0), LONGEST_PAUSE_S)

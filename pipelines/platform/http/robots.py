@@ -1,0 +1,183 @@
+"""What a host's robots.txt says of a surface: read once a day, kept for the operator, and obeyed
+where the operator says so.
+
+Why it is recorded rather than obeyed by default: the file speaks to crawlers that walk a site.
+This service reads single pages that a person asked for, at a person's pace; whether a "disallow"
+binds it is the operator's decision (`ROBOTS=obey`), so the facts are put before the operator.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+from datetime import datetime
+from http import HTTPStatus
+from typing import Literal, NamedTuple, Protocol
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from protego import Protego
+
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.call_trace import Answer
+from warehouse.records.errors import ForbiddenError, UpstreamError
+
+AGENT = "Sametrack"
+"""The word by which a robots.txt may name us; it is in our User-Agent."""
+DAY_S = 86_400.0
+TRY_AGAIN_S = 3600.0  # where nothing came
+READING_S = 10.0  # a reader that is still not done then is not waited for
+LOOKS = 50
+DISALLOWED = "robots_disallow"
+_LONGEST_BODY = 512 * 1024  # the RFC asks for 500 KiB at least
+
+Verdict = Literal["allowed", "disallowed", "unknown"]
+type FetchRobots = Callable[[str], Awaitable[Answer]]
+
+
+class RobotsFile(Protocol):
+    """A host's file as it was kept."""
+
+    @property
+    def status(self) -> int | None:
+        """HTTP status; None when nothing came."""
+
+    @property
+    def body(self) -> str:
+        """The text."""
+
+    @property
+    def fetched_at(self) -> datetime:
+        """When it was read."""
+
+
+class RobotsBook(Protocol):
+    """The part of the control store that keeps robots files and decisions."""
+
+    def robots_file(self, host: str, *, max_age_s: float) -> RobotsFile | None:
+        """A host's file, where it is young enough."""
+
+    def keep_robots_file(self, host: str, *, status: int | None, body: str) -> None:
+        """Keep a host's file."""
+
+    def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool:
+        """Do something alone for a while; False: another does it."""
+
+    def record_robots(self, host: str, surface: str, *, decision: Verdict, reason: str) -> None:
+        """Keep a decision."""
+
+
+class Decision(NamedTuple):
+    """What a host's file says of a path, and why."""
+
+    verdict: Verdict
+    reason: str
+
+
+class Robots:
+    """Decisions of one client. `fetch` reads the robots file behind an address, politely."""
+
+    def __init__(self, book: RobotsBook, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK) -> None:
+        self._book = book
+        self._is_obeyed = is_obeyed
+        self._clock = clock
+        self._files: dict[str, tuple[float, int | None, Protego]] = {}
+        self._kept: dict[tuple[str, str], tuple[float, Verdict]] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
+        """Record what the host's file says of a surface, once a day.
+
+        Raises:
+            ForbiddenError: It disallows the address, and the operator wants that obeyed.
+        """
+        host = urlsplit(url).hostname or ""
+        async with self._locks.setdefault(host, asyncio.Lock()):
+            status, rules = await self._file(host, url, fetch)
+            decision = _judge(status, rules, url)
+            await self._keep(host, surface, decision)
+        if self._is_obeyed and decision.verdict == "disallowed":
+            raise ForbiddenError(
+                f"robots.txt of {host} disallows {surface}",
+                surface=surface,
+                reason=DISALLOWED,
+                hint="ROBOTS=record reads it all the same and keeps the decision",
+            )
+
+    async def _keep(self, host: str, surface: str, decision: Decision) -> None:
+        """A surface has many addresses: one that is disallowed is what the operator should know."""
+        kept_at, kept = self._kept.get((host, surface), (0.0, None))
+        is_fresh = kept is not None and self._clock.monotonic() - kept_at < DAY_S
+        if is_fresh and (decision.verdict == kept or decision.verdict != "disallowed"):
+            return
+        await asyncio.to_thread(
+            self._book.record_robots,
+            host,
+            surface,
+            decision=decision.verdict,
+            reason=decision.reason,
+        )
+        self._kept[(host, surface)] = (self._clock.monotonic(), decision.verdict)
+
+    async def _file(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, Protego]:
+        read_at, status, rules = self._files.get(host, (0.0, None, None))
+        if rules is not None and self._clock.monotonic() - read_at < _lasts_s(status):
+            return status, rules
+        file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=DAY_S)
+        if file is None or self._age_s(file) > _lasts_s(file.status):
+            status, body = await self._renewed(host, url, fetch)
+        else:
+            status, body = file.status, file.body
+        self._files[host] = (self._clock.monotonic(), status, Protego.parse(body))
+        return status, self._files[host][2]
+
+    async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
+        """The file as it is now. One process reads it; the others look for what it has kept."""
+        mine = await asyncio.to_thread(
+            self._book.acquire_lease, f"robots:{host}", uuid4().hex, READING_S
+        )
+        for _ in range(0 if mine else LOOKS):
+            await self._clock.sleep(READING_S / LOOKS)
+            file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=READING_S)
+            if file is not None:
+                return file.status, file.body
+        status, body = await _read(url, fetch)
+        await asyncio.to_thread(self._book.keep_robots_file, host, status=status, body=body)
+        return status, body
+
+    def _age_s(self, file: RobotsFile) -> float:
+        return (self._clock.now() - file.fetched_at).total_seconds()
+
+
+def _judge(status: int | None, rules: Protego, url: str) -> Decision:
+    """RFC 9309, section 2.3.1."""
+    if status is None:
+        return Decision("unknown", "nothing came")
+    if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return Decision("allowed", f"no robots.txt: status {status}")
+    if status != HTTPStatus.OK:
+        return Decision("unknown", f"status {status}")
+    if rules.can_fetch(url, AGENT):
+        return Decision("allowed", "no rule against it")
+    return Decision("disallowed", "a rule names it")
+
+
+def _lasts_s(status: int | None) -> float:
+    """How long a file is taken as it is; where nothing came, not for long."""
+    return TRY_AGAIN_S if status is None else DAY_S
+
+
+async def _read(url: str, fetch: FetchRobots) -> tuple[int | None, str]:
+    """Status and text; a visit of its own, so it is not counted to the page that is wanted."""
+    parts = urlsplit(url)
+    address = f"{parts.scheme}://{parts.netloc}/robots.txt"
+
+    async def visit() -> Answer:
+        return await fetch(address)
+
+    try:
+        answer = await asyncio.create_task(visit(), context=Context())
+    except UpstreamError:
+        return None, ""
+    is_text = answer.status == HTTPStatus.OK
+    body = answer.body[:_LONGEST_BODY].decode("utf-8", "replace") if is_text else ""
+    return answer.status, body.replace("\x00", "")

@@ -1,0 +1,95 @@
+"""One account as the platform describes it: `user_info`, and the share page `user_page`."""
+
+from dataclasses import replace
+
+from pipelines.platform.parsers.counts import read_count
+from pipelines.platform.parsers.fields import Node, first_address, parse_json
+from pipelines.platform.parsers.negatives import refuse_status, says_unknown
+from pipelines.platform.parsers.pages import find_account
+from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.refusal_table import refused
+from warehouse.records.errors import SubstitutionError, UnresolvedIdError
+from warehouse.records.videos import Account
+
+_AVATARS = ("avatar_larger", "avatar_medium", "avatar_thumb")
+
+
+def parse_user_info(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
+    """The account asked for.
+
+    Raises:
+        UnresolvedIdError: The platform knows no such account.
+        SubstitutionError: Another account came.
+        UpstreamError: The surface refuses, or its keys or types are not as known.
+    """
+    answer = parse_json(body, surface=seen.surface)
+    if says_unknown(answer):
+        raise UnresolvedIdError("the platform knows no such account")
+    refuse_status(answer)
+    info = answer.must_node("user_info")
+    found = info.name("sec_uid")
+    if found is None:
+        raise info.missing("sec_uid")
+    if found != sec_uid:
+        raise SubstitutionError("asked for one account, another came", surface=seen.surface)
+    return _account(info, sec_uid, seen)
+
+
+def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
+    """The account on its share page, which shows fewer counts: its zeros are unknown.
+
+    Raises:
+        SubstitutionError: The page shows another account.
+        UpstreamError: The page withholds it, or its keys or types are not as known.
+    """
+    page, result = find_account(body, surface=seen.surface)
+    refuse_status(result)
+    info = result.node("user_info")
+    if info is None:
+        raise refused(
+            "page_without_data",
+            "the page came without its account",
+            surface=seen.surface,
+            reason=result.keys_seen(),
+        )
+    found = info.name("sec_uid") or page.name("lastPath")
+    if found is None:
+        raise info.missing("sec_uid")
+    if found != sec_uid:
+        raise SubstitutionError("asked for one account, another came", surface=seen.surface)
+    account = _account(info, sec_uid, seen)
+    return replace(
+        account,
+        follower_count=account.follower_count or None,
+        following_count=account.following_count or None,
+        aweme_count=account.aweme_count or None,
+        total_favorited=account.total_favorited or None,
+        favoriting_count=account.favoriting_count or None,
+    )
+
+
+def _account(info: Node, sec_uid: str, seen: Seen) -> Account:
+    avatars = (first_address(info.node(key)) for key in _AVATARS)
+    return Account(
+        sec_uid=sec_uid,
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        uid=info.id("uid"),
+        unique_id=info.name("unique_id"),
+        short_id=info.id("short_id"),
+        nickname=info.name("nickname"),
+        signature=info.text("signature"),
+        avatar_url=next((avatar for avatar in avatars if avatar), None),
+        follower_count=_exact(info, "follower_count"),
+        following_count=_exact(info, "following_count"),
+        aweme_count=_exact(info, "aweme_count"),
+        total_favorited=_exact(info, "total_favorited"),
+        favoriting_count=_exact(info, "favoriting_count"),
+        ip_location=info.name("ip_location"),
+    )
+
+
+def _exact(info: Node, key: str) -> int | None:
+    """A rounded count of an account has no mark that it could carry, so it stays unknown."""
+    count = read_count(info, key)
+    return count.value if count is not None and count.is_exact else None

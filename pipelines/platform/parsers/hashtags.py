@@ -1,0 +1,56 @@
+"""`hashtag_info`: one hashtag as the platform describes it. Its works are a list: `lists.py`."""
+
+from pipelines.platform.parsers.counts import read_count
+from pipelines.platform.parsers.fields import Node, parse_json
+from pipelines.platform.parsers.negatives import refuse_status, says_unknown
+from pipelines.platform.parsers.videos import Seen
+from warehouse.records.errors import SubstitutionError, UnresolvedIdError
+from warehouse.records.videos import HashtagInfo
+
+
+def parse_hashtag_info(body: bytes, *, ch_id: str, seen: Seen) -> HashtagInfo:
+    """The hashtag asked for.
+
+    Raises:
+        UnresolvedIdError: The platform knows no such hashtag.
+        SubstitutionError: Another hashtag came.
+        UpstreamError: The surface refuses, or its keys or types are not as known.
+    """
+    answer = parse_json(body, surface=seen.surface)
+    info = None if says_unknown(answer) else _info(answer)
+    if info is None:
+        raise UnresolvedIdError(
+            f"the platform knows no hashtag with the id {ch_id}",
+            hint="check the id, or give a share link of the hashtag",
+        )
+    found = info.must_id("cid")
+    if found != ch_id:
+        raise SubstitutionError(
+            f"asked for hashtag {ch_id}, another came", surface=seen.surface, reason=found
+        )
+    return _hashtag(info, ch_id, seen)
+
+
+def _info(answer: Node) -> Node | None:
+    """The description; null or empty with a good status means that there is no such hashtag."""
+    refuse_status(answer)
+    if not answer.has("ch_info"):
+        raise answer.missing("ch_info")
+    info = answer.node("ch_info")
+    return info if info is not None and info.values else None
+
+
+def _hashtag(info: Node, ch_id: str, seen: Seen) -> HashtagInfo:
+    """A hashtag that exists is used by somebody, so a 0 is a count that guests are not shown."""
+    if not info.has("cha_name"):
+        raise info.missing("cha_name")
+    users, views = read_count(info, "user_count"), read_count(info, "view_count")
+    return HashtagInfo(
+        ch_id=ch_id,
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        name=info.name("cha_name"),
+        user_count=users.value or None if users else None,
+        view_count=views.value or None if views else None,
+        is_exact=all(count is None or count.is_exact for count in (users, views)),
+    )

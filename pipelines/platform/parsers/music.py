@@ -1,0 +1,71 @@
+"""`music_info`: one music id as the platform describes it."""
+
+from pipelines.platform.parsers.fields import MAX_ID_LENGTH, Node, first_address, parse_json
+from pipelines.platform.parsers.negatives import refuse_status, says_unknown
+from pipelines.platform.parsers.videos import Seen, read_extra
+from warehouse.records.errors import InvalidMusicInputError, SubstitutionError
+from warehouse.records.videos import Track
+
+_COVERS = ("cover_large", "cover_hd", "cover_medium", "cover_thumb")
+
+
+def parse_music_info(body: bytes, *, music_id: str, seen: Seen) -> Track:
+    """The track under a music id.
+
+    Raises:
+        InvalidMusicInputError: The platform knows no such music id.
+        SubstitutionError: Another track came.
+        UpstreamError: The surface refuses, or its keys or types are not as known.
+    """
+    answer = parse_json(body, surface=seen.surface)
+    info = None if says_unknown(answer) else _info(answer)
+    if info is None:
+        raise InvalidMusicInputError(
+            f"the platform knows no track with the music id {music_id}",
+            hint="check the id, or give a share link of the track",
+        )
+    found = info.id("mid") or info.id("id_str") or info.must_id("id")
+    if found != music_id:
+        raise SubstitutionError(
+            f"asked for music {music_id}, another came", surface=seen.surface, reason=found
+        )
+    return _track(info, music_id, seen)
+
+
+def _info(answer: Node) -> Node | None:
+    """The description; null or empty with a good status means that there is no such track."""
+    refuse_status(answer)
+    if not answer.has("music_info"):
+        raise answer.missing("music_info")
+    info = answer.node("music_info")
+    return info if info is not None and info.values else None
+
+
+def _track(info: Node, music_id: str, seen: Seen) -> Track:
+    if not info.has("title"):
+        raise info.missing("title")
+    extra = read_extra(info)
+    covers = (first_address(info.node(key)) for key in _COVERS)
+    return Track(
+        music_id=music_id,
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        title=info.name("title"),
+        author=info.name("author"),
+        owner_nickname=info.name("owner_nickname") or _text(extra.get("owner_nickname")),
+        duration_s=info.whole("duration") or None,
+        is_original_sound=info.flag("is_original_sound"),
+        cover_url=next((cover for cover in covers if cover), None),
+        source_aweme_id=_id(extra.get("extract_item_id")),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _id(value: object) -> str | None:
+    """An id inside the `extra` text, where a number has up to 19 digits."""
+    text = str(value) if type(value) is int else value
+    is_id = isinstance(text, str) and text.isascii() and text.isdigit() and text != "0"
+    return text if is_id and len(str(text)) <= MAX_ID_LENGTH else None  # type: ignore[return-value]  # is_id says str

@@ -1,0 +1,166 @@
+"""Share pages: finding the data container in the HTML, and in it what we asked for, by value.
+
+The names of routes in the container change, so they are never relied on. Data first: only a page
+without data is searched for a word that says why (`negatives.py`).
+"""
+
+from collections.abc import Iterator
+from urllib.parse import unquote_to_bytes
+
+import orjson
+from selectolax.lexbor import LexborHTMLParser
+
+from pipelines.platform.parsers.fields import Node
+from pipelines.platform.parsers.videos import Seen, parse_detail, parse_unavailable, refuse_region
+from pipelines.platform.refusal_table import refused
+from warehouse.records.errors import StructureChangedError, SubstitutionError
+from warehouse.records.videos import UnavailableVideo, VideoDetail
+
+_ROUTER = "window._ROUTER_DATA"
+_WORK_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
+_ITEM_KEYS = ("item_list", "aweme_details")
+_ALONE = "aweme_detail"
+_DEEPEST = 6
+
+
+def parse_container(body: bytes, *, surface: str) -> Node:
+    """The data object of a share page: `_ROUTER_DATA`, or the older `RENDER_DATA`.
+
+    Raises:
+        StructureChangedError: The page has no container, or one that cannot be read.
+    """
+    for script in LexborHTMLParser(body).css("script"):
+        text = script.text(deep=True).lstrip()
+        if text.startswith(_ROUTER):
+            return _decoded(text.partition("=")[2].strip().rstrip(";").encode(), surface)
+        if script.attributes.get("id") == "RENDER_DATA":
+            return _decoded(unquote_to_bytes(text.strip()), surface)
+    raise refused("no_container", "the page has no data container", surface=surface)
+
+
+def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | UnavailableVideo:
+    """The work on a video, note or slides page.
+
+    Raises:
+        PageWithoutDataError: The container came without the work: the platform withholds it.
+        SubstitutionError: The page shows another work.
+        RegionBlockedError: This region is served elsewhere.
+        StructureChangedError: Keys or types are not as known.
+    """
+    container = parse_container(body, surface=seen.surface)
+    _, result = _found(container, _WORK_KEYS)
+    refuse_region(result)
+    found = chosen_work(_shown(result), result.nodes("filter_list"), aweme_id=aweme_id, seen=seen)
+    if found is None:
+        raise refused(
+            "page_without_data",
+            "the page names neither the work nor why it is missing",
+            surface=seen.surface,
+            reason=result.keys_seen(),
+        )
+    return found
+
+
+def _shown(result: Node) -> Iterator[Node]:
+    """The works of a result: a list, or (on pages of notes) one alone."""
+    alone = result.node(_ALONE)
+    if alone is not None:
+        return iter((alone,))
+    items = next((key for key in _ITEM_KEYS if result.has(key)), None)
+    if items is None and not result.has(_ALONE):
+        raise result.missing(_ITEM_KEYS[0])
+    return iter(()) if items is None else result.nodes(items)
+
+
+def chosen_work(
+    shown: Iterator[Node], filtered: Iterator[Node], *, aweme_id: str, seen: Seen
+) -> VideoDetail | UnavailableVideo | None:
+    """The work asked for among those shown or filtered; None when there is neither.
+
+    Raises:
+        SubstitutionError: Other works came instead.
+    """
+    others: list[str] = []
+    for item in shown:
+        found = item.must_id("aweme_id")
+        if found == aweme_id:
+            return parse_detail(item, seen)
+        others.append(found)
+    for entry in filtered:
+        found = entry.must_id("aweme_id")
+        if found == aweme_id:
+            return parse_unavailable(entry, aweme_id=aweme_id)
+        others.append(found)
+    if others:
+        raise SubstitutionError(
+            f"asked for {aweme_id}, another work came", surface=seen.surface, reason=others[0]
+        )
+    return None
+
+
+def find_account_lists(body: bytes, *, surface: str) -> Node:
+    """The object of a user page that holds the list of works.
+
+    Raises:
+        PageWithoutDataError: The container came without it.
+        StructureChangedError: There is no container.
+    """
+    return _found(parse_container(body, surface=surface), ("postListData",))[1]
+
+
+def find_account(body: bytes, *, surface: str) -> tuple[Node, Node]:
+    """The object of a user page that holds the account, and in it the account's result.
+
+    Raises:
+        PageWithoutDataError: The container came without it.
+        StructureChangedError: There is no container.
+    """
+    return _found(parse_container(body, surface=surface), ("userInfoRes",))
+
+
+def _decoded(text: bytes, surface: str) -> Node:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as exc:
+        raise StructureChangedError(
+            "the data container is not JSON", surface=surface, reason="not_json"
+        ) from exc
+    if not isinstance(value, dict):
+        raise StructureChangedError(
+            "the data container is no object", surface=surface, reason=type(value).__name__
+        )
+    return Node(value, surface, "$")
+
+
+def _found(container: Node, keys: tuple[str, ...]) -> tuple[Node, Node]:
+    """The first object under one of `keys`, wherever it stands near the top, and what holds it.
+
+    Raises:
+        PageWithoutDataError: There is none.
+        StructureChangedError: Something else than an object stands under such a key.
+    """
+    level = [container]
+    for _ in range(_DEEPEST):
+        for node in level:
+            for key in keys:
+                if node.values.get(key) is not None:
+                    return node, node.must_node(key)
+        level = [child for node in level for child in _children(node)]
+    raise refused(
+        "page_without_data",
+        "the page came without its data",
+        surface=container.surface,
+        reason=_shown_keys(container),
+    )
+
+
+def _children(node: Node) -> Iterator[Node]:
+    for key, value in node.values.items():
+        if isinstance(value, dict):
+            yield Node(value, node.surface, f"{node.path}.{key}")
+
+
+def _shown_keys(container: Node) -> str:
+    loader = container.values.get("loaderData")
+    shown = Node(loader, container.surface, "$") if isinstance(loader, dict) else container
+    return shown.keys_seen()

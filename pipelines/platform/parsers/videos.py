@@ -1,0 +1,219 @@
+"""One work as the platform writes it, to a record. The same object serves page, detail and list.
+
+On a detail surface a 0 is a real 0 and what makes the work must be there. A list item is trimmed:
+its zeros are unknown, and what it does not show stays None.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+from pipelines.platform.parsers.counts import read_count
+from pipelines.platform.parsers.fields import Node, addresses, first_address
+from pipelines.platform.refusal_table import refused
+from warehouse.records.videos import (
+    Author,
+    Hashtag,
+    Music,
+    Statistics,
+    UnavailableVideo,
+    Video,
+    VideoDetail,
+)
+
+_SILENT_FILE = "images_no_sound_volume_audio_file"
+_HASHTAG = 1  # other types of text_extra are mentions
+_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Where and when a payload was read. `link_of` writes the public link of a work."""
+
+    surface: str
+    observed_at: datetime
+    link_of: Callable[[str], str]
+
+
+def parse_detail(item: Node, seen: Seen) -> VideoDetail | UnavailableVideo:
+    """A work on a detail surface.
+
+    Raises:
+        StructureChangedError: Something that makes the work is missing or of another type.
+    """
+    aweme_id = item.must_id("aweme_id")
+    status = item.node("status")
+    if status is not None and status.flag("is_delete"):
+        return UnavailableVideo(
+            aweme_id=aweme_id, reason="unavailable", filter_reason="status_deleted"
+        )
+    for key in ("statistics", "author", "music"):
+        if not item.has(key):
+            raise item.missing(key)
+    statistics, is_exact = _statistics(item.must_node("statistics"), are_zeros_real=True)
+    if not item.whole("create_time"):
+        raise item.missing("create_time")
+    author = _author(item.must_node("author"))
+    if author is None:
+        raise item.must_node("author").missing("sec_uid")
+    return VideoDetail(
+        video=_video(item, seen, author, statistics, is_exact),
+        play_urls=_play_urls(item),
+        is_silent_placeholder=_is_silent(item),
+    )
+
+
+def parse_list_item(item: Node, seen: Seen) -> Video:
+    """A trimmed work on a list surface."""
+    item.must_id("aweme_id")
+    author = item.node("author")
+    statistics, is_exact = Statistics(), True
+    if (shown := item.node("statistics")) is not None:
+        statistics, is_exact = _statistics(shown, are_zeros_real=False)
+    return _video(item, seen, None if author is None else _author(author), statistics, is_exact)
+
+
+def parse_unavailable(item: Node, *, aweme_id: str) -> UnavailableVideo:
+    """An entry of a filter list, or the `filter_detail` of a detail body."""
+    return UnavailableVideo(
+        aweme_id=aweme_id,
+        reason="unavailable",
+        filter_reason=item.name("filter_reason"),
+        notice=item.name("notice"),
+        detail_msg=item.name("detail_msg"),
+    )
+
+
+def refuse_region(node: Node) -> None:
+    """Stop where the platform says that this region is served elsewhere.
+
+    Raises:
+        RegionBlockedError: It says so.
+    """
+    if node.flag("is_oversea"):
+        raise refused(
+            "is_oversea", "the platform serves this region elsewhere", surface=node.surface
+        )
+
+
+def _video(
+    item: Node, seen: Seen, author: Author | None, statistics: Statistics, is_exact: bool
+) -> Video:
+    aweme_id = item.must_id("aweme_id")
+    video = item.node("video") or Node({}, item.surface, f"{item.path}.video")
+    images = len(item.items("images"))
+    # A photo post has no length, and a trimmed item may leave out its pictures.
+    is_video = not images and (item.has("images") or video.whole("duration"))
+    return Video(
+        aweme_id=aweme_id,
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        desc=item.text("desc"),
+        create_time=item.whole("create_time") or None,
+        share_url=seen.link_of(aweme_id),
+        media_type="photo" if images else "video" if is_video else None,
+        is_top=item.flag("is_top"),
+        author=author,
+        music=_music(item.node("music")),
+        duration_ms=video.whole("duration") or None,
+        width=video.whole("width") or None,
+        height=video.whole("height") or None,
+        cover_url=first_address(video.node("cover")),
+        images_count=images if item.has("images") else None,
+        hashtags=_hashtags(item),
+        statistics=statistics,
+        is_exact=is_exact,
+    )
+
+
+def _statistics(node: Node, *, are_zeros_real: bool) -> tuple[Statistics, bool]:
+    counts = {name: read_count(node, name) for name in _COUNTS}
+    known = {
+        name: count
+        for name, count in counts.items()
+        if count is not None and (count.value or are_zeros_real)
+    }
+    values = {name: count.value for name, count in known.items()}
+    return Statistics(**values), all(count.is_exact for count in known.values())
+
+
+def _author(node: Node) -> Author | None:
+    sec_uid = node.name("sec_uid")
+    if sec_uid is None:
+        return None
+    return Author(
+        sec_uid=sec_uid,
+        uid=node.id("uid"),
+        unique_id=node.name("unique_id"),
+        nickname=node.name("nickname"),
+        avatar_url=first_address(node.node("avatar_thumb")),
+    )
+
+
+def _music(node: Node | None) -> Music | None:
+    """Without an id (`music: {}` of a trimmed item) the music is unknown."""
+    if node is None:
+        return None
+    music_id = node.id("mid") or node.id("id_str") or node.id("id")
+    if music_id is None:
+        return None
+    return Music(
+        music_id=music_id,
+        title=node.name("title"),
+        author=node.name("author") or node.name("owner_nickname"),
+        duration_s=node.whole("duration") or None,
+        is_original_sound=node.flag("is_original_sound"),
+        mapped_title=_mapped_title(node),
+    )
+
+
+def _mapped_title(node: Node) -> str | None:
+    """The named song behind a user sound: a hint, so a hint that cannot be read is none."""
+    extra = read_extra(node)
+    mapped = extra.get("music_display_mapping_title")
+    if isinstance(mapped, str) and mapped.strip():
+        return mapped.strip()
+    matched = node.node("matched_pgc_sound")
+    return None if matched is None else matched.name("title")
+
+
+def read_extra(node: Node) -> dict[str, object]:
+    """The JSON text under `extra`; empty where it holds no object."""
+    text = node.text("extra")
+    try:
+        value = orjson.loads(text or "{}")
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _hashtags(item: Node) -> tuple[Hashtag, ...]:
+    found: dict[str, Hashtag] = {}
+    for entry in item.nodes("text_extra"):
+        ch_id, name = entry.id("hashtag_id"), entry.name("hashtag_name")
+        if entry.whole("type") == _HASHTAG and ch_id and name:
+            found.setdefault(ch_id, Hashtag(ch_id=ch_id, name=name))
+    return tuple(found.values())
+
+
+def _play_urls(item: Node) -> tuple[str, ...]:
+    """The stream that carries the sound of the work: for a photo post that is an audio file, and
+    the music's own file is the same sound. For a video the music's file would be another claim.
+    """
+    video = item.node("video")
+    found = addresses(video.node("play_addr")) if video is not None else ()
+    music = item.node("music")
+    if item.items("images") and music is not None:
+        found += addresses(music.node("play_url"))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_silent(item: Node) -> bool:
+    video = item.node("video")
+    play = video.node("play_addr") if video is not None else None
+    if play is None:
+        return False
+    texts = (play.text("uri") or "", *addresses(play))
+    return any(_SILENT_FILE in text for text in texts)

@@ -1,0 +1,273 @@
+"""Platform profiles: the addresses, allow-lists and rates of one platform, as data.
+
+`public` holds the real hosts, `sandbox` the stand-in on loopback. Brand words of the platform and
+of the chart are in `profiles/*.toml` and nowhere else in the code. What an address may be is
+decided in `gate.py`.
+"""
+
+import ipaddress
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
+from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
+
+_FOLDER = Path(__file__).parent
+KNOWN = ("public", "sandbox")
+
+_LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
+Host = Annotated[str, StringConstraints(pattern=rf"^{_LABEL}(\.{_LABEL})+$", max_length=253)]
+HostRule = Annotated[str, StringConstraints(pattern=rf"^\.?{_LABEL}(\.{_LABEL})+$", max_length=253)]
+"""A host, or with a leading dot a domain and everything below it."""
+UrlPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9/_{}.-]*$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Hosts(_Part):
+    """Where our own requests start. `plain` hosts are asked by http where the rest is https."""
+
+    web: Host
+    share: Host
+    short: tuple[Host, ...]
+    chart: Host
+    chart_mobile: Host
+    chart_web: Host
+    chart_old: Host
+    plain: tuple[Host, ...] = ()
+
+
+class Links(_Part):
+    """Hosts of links that a user may paste, and where a redirect may lead."""
+
+    share: tuple[HostRule, ...]
+    redirect: tuple[HostRule, ...]
+    region: tuple[HostRule, ...] = ()
+    chart: tuple[HostRule, ...]
+
+
+class Media(_Part):
+    """Hosts that sound may be read from, redirects included."""
+
+    hosts: tuple[HostRule, ...]
+
+
+class BrowserHosts(_Part):
+    """Hosts that a page in a browser may load from, beside those where a redirect may lead."""
+
+    hosts: tuple[HostRule, ...] = ()
+
+
+class Paths(_Part):
+    """Paths of the surfaces. The names of the fields are the names of the surfaces."""
+
+    video_page: UrlPath
+    note_page: UrlPath
+    slides_page: UrlPath
+    slides_info: UrlPath
+    user_info: UrlPath
+    user_posts: UrlPath
+    user_page: UrlPath
+    music_info: UrlPath
+    music_list: UrlPath
+    music_page: UrlPath
+    hashtag_info: UrlPath
+    hashtag_list: UrlPath
+    hashtag_page: UrlPath
+    search_page: UrlPath
+    search_stream: UrlPath
+    search_single: UrlPath
+    web_video_page: UrlPath
+    web_detail: UrlPath
+    public_video: UrlPath
+    public_music: UrlPath
+    public_user: UrlPath
+    chart_issues: UrlPath
+    chart_songs: UrlPath
+    chart_latest: UrlPath
+    chart_html: UrlPath
+    chart_html_old: UrlPath
+
+
+_HOST_OF: Mapping[str, str] = {
+    "search_page": "web",
+    "search_stream": "web",
+    "search_single": "web",
+    "web_video_page": "web",
+    "web_detail": "web",
+    "public_video": "web",
+    "public_music": "web",
+    "public_user": "web",
+    "chart_issues": "chart",
+    "chart_songs": "chart",
+    "chart_latest": "chart_mobile",
+    "chart_html": "chart_web",
+    "chart_html_old": "chart_old",
+}
+"""Which field of `Hosts` serves a surface; every other surface is on the share host."""
+
+
+class Chart(_Part):
+    """Which chart is read: its id, and the client version that its song list wants to hear of."""
+
+    rank_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
+    song_version: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
+
+
+class Rate(_Part):
+    """How fast one host may be asked, by all processes together; `parallel` is per process."""
+
+    per_second: float = Field(gt=0)
+    burst: int = Field(ge=1)
+    parallel: int = Field(ge=1, le=64)
+
+
+class Circuit(_Part):
+    """How long a surface that says no is left alone by everybody, in seconds: at first, after many
+    failed probes, and how long a probe may take.
+    """
+
+    open_s: float = Field(60.0, gt=0)
+    longest_s: float = Field(3600.0, gt=0)
+    probe_s: float = Field(90.0, gt=0)
+
+
+class Markers(_Part):
+    """Words by which a page without data says why."""
+
+    verification_title: tuple[str, ...]
+    verification_body: tuple[str, ...]
+    verification_path: str
+    forbidden_title: tuple[str, ...]
+    gone_query: str
+    chart_denied: tuple[str, ...]
+    chart_unknown: tuple[str, ...]
+
+
+class Profile(_Part):
+    """One platform. `name` is also the name of the world that its data lives in."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+    scheme: Literal["http", "https"]
+    is_demo: bool
+    use_sandbox_port: bool = False
+    hosts: Hosts
+    links: Links
+    media: Media
+    browser: BrowserHosts = BrowserHosts()
+    paths: Paths
+    pins: dict[HostRule, ipaddress.IPv4Address | ipaddress.IPv6Address] = {}
+    chart: Chart
+    rate: Rate
+    chart_rate: Rate
+    circuit: Circuit = Circuit()
+    markers: Markers
+    port: int = Field(443, ge=1, le=65535)
+
+    @property
+    def may_name_loopback(self) -> bool:
+        """Only the stand-in platform is on this machine."""
+        return self.name == "sandbox"
+
+    def for_chart(self) -> "Profile":
+        """The same profile for a client that asks the chart alone, at the chart's own rate."""
+        return self.model_copy(update={"rate": self.chart_rate})
+
+    def host_of(self, surface: str) -> str:
+        """The host that serves a surface."""
+        host: str = getattr(self.hosts, _HOST_OF.get(surface, "share"))
+        return host
+
+    def address(self, surface: str, **ids: str) -> str:
+        """The address of a surface on its host; `ids` fill in its path, quoted."""
+        host = self.host_of(surface)
+        path: str = getattr(self.paths, surface)
+        filled = path.format(**{name: quote(value, safe="") for name, value in ids.items()})
+        return f"{self.scheme_of(host)}://{host}{self._port_suffix(host)}{filled}"
+
+    def public_address(self, surface: str, **ids: str) -> str:
+        """A link for people, on the desktop host."""
+        return self.address(surface, **ids)
+
+    def scheme_of(self, host: str) -> Literal["http", "https"]:
+        """How a host is asked."""
+        return "http" if host_matches(host, self.hosts.plain) else self.scheme
+
+    def port_of(self, host: str) -> int:
+        """Where a host listens."""
+        return 80 if self.scheme_of(host) != self.scheme else self.port
+
+    @property
+    def link_hosts(self) -> LinkHosts:
+        """What reading a link needs to know of this platform."""
+        return LinkHosts(
+            scheme=self.scheme,
+            share=self.links.share,
+            short=self.hosts.short,
+            gone_query=self.markers.gone_query,
+        )
+
+    def find_target(self, text: str) -> LinkTarget | None:
+        """The first link of this platform in a text; None when there is none."""
+        return find_target(text, self.link_hosts)
+
+    def _port_suffix(self, host: str) -> str:
+        standard = {"http": 80, "https": 443}[self.scheme_of(host)]
+        port = self.port_of(host)
+        return "" if port == standard else f":{port}"
+
+
+def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> Profile:
+    """Read a profile by its name (`public`, `sandbox`) or from a file of the operator's own.
+
+    Raises:
+        ProfileNotChosenError: Nothing was chosen, so nothing may be contacted.
+        InvalidParameterError: No such profile, or its file does not hold a profile.
+    """
+    if name_or_path is None or not str(name_or_path).strip():
+        raise ProfileNotChosenError(
+            "no platform profile is chosen, so nothing may be contacted",
+            hint="set PROFILE=sandbox for the stand-in platform, or PROFILE=public",
+        )
+    path = _FOLDER / f"{name_or_path}.toml" if name_or_path in KNOWN else Path(name_or_path)
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise InvalidParameterError(
+            f"the profile {path.name!r} cannot be read: {type(exc).__name__}",
+            hint=f"known profiles are {', '.join(KNOWN)}; or name a TOML file",
+        ) from exc
+    return _validated(document, sandbox_port, path.name)
+
+
+def _validated(document: dict[str, object], sandbox_port: int, shown: str) -> Profile:
+    if document.get("use_sandbox_port"):
+        document["port"] = sandbox_port
+    try:
+        profile = Profile.model_validate(document)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise InvalidParameterError(
+            f"the profile {shown!r} is not valid at {where!r}: {first['msg']}"
+        ) from exc
+    _refuse_special_pins(profile, shown)
+    return profile
+
+
+def _refuse_special_pins(profile: Profile, shown: str) -> None:
+    for host, address in profile.pins.items():
+        allowed = address.is_global or (profile.may_name_loopback and address.is_loopback)
+        if not allowed or address.is_multicast:
+            raise InvalidParameterError(
+                f"the profile {shown!r} pins {host!r} to {address}, which is not a public address",
+                hint="only the sandbox profile may name loopback",
+            )

@@ -1,0 +1,245 @@
+"""The one table of providers: which source answers, or why it does not in this release.
+
+No `if provider ==` stands anywhere else. What belongs here: names, and how each source is built.
+A source that brings a world of its own rules everything, because worlds never mix: users, music
+and chart all come from it, and nothing is contacted.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.platform.http.client import HttpLimits
+from pipelines.platform.http.host_policy import PoliteBook
+from pipelines.platform.http.revalidation import Bodies
+from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.providers.chart_public import ChartPublic
+from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.file.provider import build_file
+from pipelines.platform.providers.protocol import ChartProvider, Provider
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.providers.vidplat_web import build_vidplat_web
+from pipelines.settings import Settings
+from warehouse.records.errors import ProviderUnsupportedError
+
+if TYPE_CHECKING:
+    from pipelines.platform.providers.mock.provider import Mock
+
+__all__ = [
+    "ChartProvider",
+    "Provider",
+    "build_chart_provider",
+    "build_data_provider",
+    "build_music_provider",
+    "choose_profile",
+    "data_provider_name",
+    "has_world",
+    "music_provider_name",
+    "reads_first_screens_alone",
+    "session_limit",
+    "supported_music_providers",
+]
+
+Build = Callable[[str, Supplies], Provider]
+BuildChart = Callable[[str, Supplies], ChartProvider]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """One line of the table.
+
+    Attributes:
+        build: How the source is built; without it, `reason` says why it is not.
+        build_chart: Its chart. Without: the public one, and in a world of its own none at all.
+        world: The world that it brings along; None where the profile's is read.
+        addresses: The profile whose forms of links its world uses; nothing there is contacted.
+        first_screens: It reads first screens alone, so pages are cut from what was observed.
+        sessions: How many readers of it one process opens at once; a browser each is much.
+    """
+
+    build: Build | None = None
+    reason: str = ""
+    build_chart: BuildChart | None = None
+    world: str | None = None
+    addresses: str = ""
+    first_screens: bool = False
+    sessions: int = 16
+
+
+def _public(name: str, supplies: Supplies) -> Provider:
+    return VidplatPublic(supplies.guest(), name=name)
+
+
+def _browser(name: str, supplies: Supplies) -> Provider:
+    # The browser's driver takes a moment to load.
+    from pipelines.platform.providers.browser_public import build_browser_public  # noqa: PLC0415
+
+    return build_browser_public(name, supplies)
+
+
+def _mock(name: str, supplies: Supplies) -> "Mock":
+    # Who never asks the invented world need not load it.
+    from pipelines.platform.providers.mock.provider import build_mock  # noqa: PLC0415
+
+    return build_mock(name, supplies)
+
+
+def _mock_chart(name: str, supplies: Supplies) -> ChartProvider:
+    from pipelines.platform.providers.mock.chart import build_mock_chart  # noqa: PLC0415  # as above
+
+    return build_mock_chart(name, supplies)
+
+
+def _with_stand_in(source: Provider, supplies: Supplies) -> Provider:
+    from pipelines.platform.providers.fallback import WithStandIn  # noqa: PLC0415  # as above
+
+    return WithStandIn(source, _mock("mock", supplies))
+
+
+_TABLE: Mapping[str, _Source] = {
+    "public-graph": _Source(build=_public),
+    "vidplat-public": _Source(build=_public),
+    "browser-public": _Source(build=_browser, first_screens=True, sessions=2),
+    "mobileapp-guest": _Source(
+        reason="reading through the platform's app in an emulator comes in a later release"
+    ),
+    "vidplat-web": _Source(build=build_vidplat_web),
+    "mock": _Source(build=_mock, build_chart=_mock_chart, world="mock", addresses="sandbox"),
+    "file": _Source(build=build_file, world="file", addresses="public"),
+}
+
+
+def supported_music_providers() -> frozenset[str]:
+    """Names that `build_music_provider` can build."""
+    return frozenset(name for name, source in _TABLE.items() if source.build is not None)
+
+
+def data_provider_name(settings: Settings) -> str:
+    """The source of users, posts and single works that the settings choose."""
+    return settings.data_provider
+
+
+def music_provider_name(settings: Settings) -> str:
+    """The source of music data that the settings choose."""
+    rules_everything = _TABLE[settings.data_provider].world is not None
+    return settings.data_provider if rules_everything else settings.music_data_provider
+
+
+def reads_first_screens_alone(name: str) -> bool:
+    """True for a source without deeper pages; a cursor of our own walks over what was observed."""
+    return _TABLE[name].first_screens
+
+
+def session_limit(name: str) -> int:
+    """How many readers of a source one process opens at the same time."""
+    return _TABLE[name].sessions
+
+
+def has_world(settings: Settings) -> bool:
+    """True when it is settled which world is worked in: a profile, or a source with its own."""
+    return _TABLE[settings.data_provider].world is not None or bool(
+        (settings.profile or "").strip()
+    )
+
+
+def choose_profile(settings: Settings) -> Profile:
+    """The platform profile of the world that the settings choose; its name is the world's.
+
+    Raises:
+        ProfileNotChosenError: No profile is chosen, and the source brings no world of its own.
+        InvalidParameterError: There is no such profile.
+    """
+    source = _TABLE[settings.data_provider]
+    if source.world is None:
+        return load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+    forms = load_profile(source.addresses, sandbox_port=settings.sandbox_port)
+    return forms.model_copy(update={"name": source.world})
+
+
+def build_data_provider(
+    settings: Settings,
+    profile: Profile,
+    *,
+    control: PoliteBook,
+    limits: HttpLimits | None = None,
+    bodies: Bodies | None = None,
+    may_stand_in: bool = False,
+) -> Provider:
+    """The source of users, posts and single works; close it after use.
+
+    `may_stand_in` is for answers to people alone: with PUBLIC_FALLBACK_TO_MOCK demo data then
+    stands in where the public source refuses.
+
+    Raises:
+        ProviderUnsupportedError: This release cannot read from it.
+    """
+    supplies = Supplies(
+        settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
+    )
+    return _build(data_provider_name(settings), supplies, may_stand_in=may_stand_in)
+
+
+def build_music_provider(
+    settings: Settings,
+    profile: Profile,
+    *,
+    control: PoliteBook,
+    limits: HttpLimits | None = None,
+    bodies: Bodies | None = None,
+    may_stand_in: bool = False,
+) -> Provider:
+    """The source of music data, with a client of its own; close it after use.
+
+    `may_stand_in` as for `build_data_provider`; a scan never says so, since it keeps what it
+    concludes.
+
+    Raises:
+        ProviderUnsupportedError: This release cannot read from it.
+    """
+    supplies = Supplies(
+        settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
+    )
+    return _build(music_provider_name(settings), supplies, may_stand_in=may_stand_in)
+
+
+def build_chart_provider(
+    settings: Settings,
+    profile: Profile,
+    *,
+    control: PoliteBook,
+    limits: HttpLimits | None = None,
+    bodies: Bodies | None = None,
+) -> ChartProvider:
+    """The source of chart history, at the chart's own rate; close it after use.
+
+    Raises:
+        ProviderUnsupportedError: The source that rules everything brings no chart.
+    """
+    name = data_provider_name(settings)
+    source = _TABLE[name]
+    supplies = Supplies(
+        settings=settings,
+        profile=profile.for_chart(),
+        control=control,
+        limits=limits,
+        bodies=bodies,
+    )
+    if source.build_chart is not None:
+        return source.build_chart(name, supplies)
+    if source.world is not None:
+        raise ProviderUnsupportedError(
+            f"the source {name!r} brings no chart", hint="set DATA_PROVIDER=vidplat-public"
+        )
+    return ChartPublic(supplies.guest())
+
+
+def _build(name: str, supplies: Supplies, *, may_stand_in: bool) -> Provider:
+    source = _TABLE[name]
+    if source.build is None:
+        raise ProviderUnsupportedError(
+            f"the source {name!r} cannot be used: {source.reason}",
+            hint="set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
+        )
+    built = source.build(name, supplies)
+    wants_stand_in = may_stand_in and supplies.settings.public_fallback_to_mock
+    return _with_stand_in(built, supplies) if wants_stand_in and source.world is None else built

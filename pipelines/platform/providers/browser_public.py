@@ -1,0 +1,70 @@
+"""`browser-public`: first screens as a local browser shows them. What the public pages load by
+themselves is read with the ordinary parsers; what pages do not load is asked as any guest asks.
+
+There is no deeper page: a local cursor walks over what was kept, elsewhere.
+"""
+
+from pipelines.platform.browser.client import BrowserClient
+from pipelines.platform.browser.page_loader import PageLoader
+from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.reading import Reading
+from warehouse.records.errors import ProviderUnsupportedError
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import VideoPage
+
+
+def build_browser_public(name: str, supplies: Supplies) -> "BrowserPublic":
+    """The source with a browser of its own, which starts when it is first needed.
+
+    Raises:
+        ProviderUnsupportedError: There is no Chromium on this machine.
+    """
+    profile = supplies.profile
+    pages = PageLoader(
+        profile,
+        supplies.turns(),
+        chromium=find_chromium(supplies.settings.chromium_path),
+        allowed=(*profile.links.redirect, *profile.browser.hosts),
+    )
+    client = BrowserClient(
+        profile,
+        supplies.turns(),
+        pages=pages,
+        limits=supplies.limits,
+        manners=supplies.manners(),
+    )
+    return BrowserPublic(client, name=name)
+
+
+class BrowserPublic(VidplatPublic):
+    """The public surfaces as pages in a browser show them: first screens alone."""
+
+    async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
+        """The first screen of the works under a music id."""
+        _only_the_first(cursor)
+        return await super().fetch_music_page(music_id, 0)
+
+    async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
+        """The first screen of the posts of an account."""
+        _only_the_first(cursor)
+        return await super().fetch_author_page(sec_uid, 0)
+
+    async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
+        """The first screen of the works under a hashtag."""
+        _only_the_first(cursor)
+        return await super().fetch_hashtag_page(ch_id, 0)
+
+    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+        """The first screen of a search."""
+        _only_the_first(place.cursor)
+        return await super().fetch_search_page(term, SearchPlace())
+
+
+def _only_the_first(cursor: int) -> None:
+    if cursor != 0:
+        raise ProviderUnsupportedError(
+            f"browser-public reads first screens alone, not from cursor {cursor}",
+            hint="page over what was observed, or use vidplat-public or public-graph",
+        )

@@ -1,0 +1,222 @@
+"""The public music chart, read as any guest reads it: its issues, and the songs of one.
+
+Here is which form answers which question, and which stands in for it where the policy of a refusal
+(`refusals.py`) allows another source. What a form means is in `chartsrc/`. Nothing that may be of
+another issue than asked for passes.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from pipelines.platform.call_trace import open_trail
+from pipelines.platform.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
+from pipelines.platform.chartsrc.issues import parse_issues
+from pipelines.platform.chartsrc.songs import (
+    HTML_PAGE_SIZE,
+    OLD_HTML_PAGE_SIZE,
+    PAGE_SIZE,
+    check_issue,
+    parse_latest,
+    parse_song_page,
+    parse_songs,
+)
+from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.refusal_table import Policy, allows
+from pipelines.platform.surfaces import with_requests
+from warehouse.records.charts import ChartIndex, ChartPage
+from warehouse.records.errors import UpstreamError
+
+LATEST = "latest"
+"""The entity of a question for the latest issue, whichever it is."""
+_PLATFORM = {"ranktype": "2", "plat": "0"}
+
+type ParseSongs = Callable[[bytes, ChartSeen], ChartPage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """One way to read the songs of an issue. `names_issue` False: its address is that of the
+    latest issue, so the answer itself has to prove which one it is.
+    """
+
+    ask: Ask
+    parse: ParseSongs
+    names_issue: bool
+
+
+class ChartPublic:
+    """The chart in the profile. Owns its client.
+
+    Raises (all methods):
+        ChartUnavailableError: The chart answered, but not with a chart, in every form tried.
+        SubstitutionError: Another issue came than was asked for.
+        UpstreamError: By name, when the chart's hosts refuse or cannot be reached.
+    """
+
+    def __init__(self, client: GuestClient, *, name: str = "chart-public") -> None:
+        self.name = name
+        self._client = client
+        self._profile = client.profile
+        self._rank = {"rankid": client.profile.chart.rank_id}
+        self._words = ChartWords(
+            denied=client.profile.markers.chart_denied, unknown=client.profile.markers.chart_unknown
+        )
+        self._dates: dict[str, date] = {}
+        self._latest: str | None = None
+
+    async def fetch_issues(self) -> Reading[ChartIndex]:
+        """All issues that the chart lists. What they say of dates is checked in songs from now."""
+        ask = self._ask("chart_issues", **self._rank, **_PLATFORM)
+        found = await self._read_twice(
+            ask, self._profile.chart.rank_id, lambda body, seen: parse_issues(body, seen=seen)
+        )
+        index = found.value
+        self._dates = {issue.volid: issue.chart_date for issue in index.issues if issue.chart_date}
+        self._latest = index.latest_volid
+        return found
+
+    async def fetch_songs(self, volid: str | None, page: int) -> Reading[ChartPage]:
+        """One page (from 1) of the songs of an issue; None means the latest issue."""
+        first, *others = self._forms(volid, page)
+        with open_trail() as trail:
+            try:
+                return await self._read_twice(*self._checked(first, volid))
+            except UpstreamError as error:
+                if not allows(error, Policy.OTHER_SOURCE):
+                    raise
+                found = await self._read_others(others, volid, error)
+        return with_requests(found, trail.request_count)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+    async def _read_others(
+        self, forms: list[_Form], volid: str | None, error: UpstreamError
+    ) -> Reading[ChartPage]:
+        """The first form that gives the songs; where none does, the error of the usual form."""
+        for form in forms:
+            try:
+                return await self._read(*self._checked(form, volid))
+            except UpstreamError:
+                continue  # each stands in for the usual form, whose error tells the operator more
+        raise error
+
+    def _forms(self, volid: str | None, page: int) -> Iterator[_Form]:
+        yield self._songs(volid, page)
+        if volid is not None and volid != self._latest:
+            yield self._old_page(volid, page)
+        else:
+            yield self._latest_json(page)
+            yield self._latest_page(page)
+
+    def _songs(self, volid: str | None, page: int) -> _Form:
+        issue = {} if volid is None else {"volid": volid}
+        asked = {
+            "version": self._profile.chart.song_version,
+            "pagesize": str(PAGE_SIZE),
+            "area_code": "1",
+            "page": str(page),
+        }
+        return _Form(
+            ask=self._ask("chart_songs", **self._rank, **_PLATFORM, **asked, **issue),
+            parse=lambda body, seen: parse_songs(body, page=page, seen=seen),
+            names_issue=True,
+        )
+
+    def _latest_json(self, page: int) -> _Form:
+        return _Form(
+            ask=self._ask("chart_latest", **self._rank, page=str(page), json="true"),
+            parse=lambda body, seen: parse_latest(body, page=page, seen=seen),
+            names_issue=False,
+        )
+
+    def _latest_page(self, page: int) -> _Form:
+        return _Form(
+            ask=self._ask_page("chart_html", page),
+            parse=lambda body, seen: parse_song_page(
+                body, page=page, page_size=HTML_PAGE_SIZE, seen=seen
+            ),
+            names_issue=False,
+        )
+
+    def _old_page(self, volid: str, page: int) -> _Form:
+        return _Form(
+            ask=self._ask_page("chart_html_old", page, volid=volid),
+            parse=lambda body, seen: parse_song_page(
+                body, page=page, page_size=OLD_HTML_PAGE_SIZE, seen=seen
+            ),
+            names_issue=True,
+        )
+
+    def _checked(self, form: _Form, volid: str | None) -> tuple[Ask, str, ParseSongs]:
+        """A question and its parser, which lets only the issue asked for pass."""
+
+        def parse(body: bytes, seen: ChartSeen) -> ChartPage:
+            page = form.parse(body, seen)
+            check_issue(
+                page,
+                volid=volid,
+                chart_date=None if volid is None else self._dates.get(volid),
+                is_proof_needed=not form.names_issue,
+            )
+            return page
+
+        return form.ask, volid or LATEST, parse
+
+    def _ask(self, surface: str, **params: str) -> Ask:
+        return Ask(
+            surface=surface,
+            url=self._profile.address(surface),
+            allowed=self._profile.links.chart,
+            params=params,
+        )
+
+    def _ask_page(self, surface: str, page: int, **ids: str) -> Ask:
+        rank_id = self._profile.chart.rank_id
+        return Ask(
+            surface=surface,
+            url=self._profile.address(surface, page=str(page), rank_id=rank_id, **ids),
+            allowed=self._profile.links.chart,
+        )
+
+    async def _read_twice[T](
+        self, ask: Ask, entity_id: str, parse: Callable[[bytes, ChartSeen], T]
+    ) -> Reading[T]:
+        """Read, and once more where the chart may answer better (another edge node)."""
+        with open_trail() as trail:
+            try:
+                return await self._read(ask, entity_id, parse)
+            except UpstreamError as error:
+                if not allows(error, Policy.ONCE_MORE):
+                    raise
+            found = await self._read(ask, entity_id, parse)
+        return with_requests(found, trail.request_count)
+
+    async def _read[T](
+        self, ask: Ask, entity_id: str, parse: Callable[[bytes, ChartSeen], T]
+    ) -> Reading[T]:
+        with open_trail() as trail:
+            async with self._client.circuit(ask):
+                answer = await self._client.fetch(ask)
+                refuse_chart_answer(answer)
+                value = parse(
+                    answer.body,
+                    ChartSeen(
+                        surface=answer.surface, observed_at=answer.fetched_at, words=self._words
+                    ),
+                )
+        return Reading(
+            surface=ask.surface,
+            entity_id=entity_id,
+            value=value,
+            payload=answer.body,
+            content_type=answer.content_type,
+            http_status=answer.wire_status,
+            source_path=answer.path,
+            fetched_at=answer.fetched_at,
+            request_count=trail.request_count,
+            parser_version=PARSER_VERSION,
+        )

@@ -1,0 +1,175 @@
+"""The two files of `file`: what a record in them may hold, and reading them with exact complaints.
+
+Names follow the answers of this service. One that is not known is refused: a misspelt count would
+be lost in silence.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+
+from pipelines.platform.providers.file.json_positions import find_line
+from warehouse.records.errors import InvalidParameterError
+from warehouse.records.videos import MediaType
+
+GUIDE = "docs/files.md describes both files, with an example of each"
+
+Id = Annotated[str, StringConstraints(pattern=r"^[0-9]{5,30}$")]
+SecUid = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[!-~]+$")]
+Text = Annotated[str, StringConstraints(max_length=10_000)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class UserRecord(_Record):
+    """One account."""
+
+    sec_uid: SecUid
+    uid: Id | None = None
+    unique_id: Text | None = None
+    short_id: Text | None = None
+    nickname: Text | None = None
+    signature: Text | None = None
+    avatar_url: Text | None = None
+    follower_count: Count | None = None
+    following_count: Count | None = None
+    aweme_count: Count | None = None
+    total_favorited: Count | None = None
+    favoriting_count: Count | None = None
+    ip_location: Text | None = None
+
+
+class AuthorRecord(_Record):
+    """Who posted a work."""
+
+    sec_uid: SecUid
+    uid: Id | None = None
+    unique_id: Text | None = None
+    nickname: Text | None = None
+    avatar_url: Text | None = None
+
+
+class MusicRecord(_Record):
+    """The sound of a work."""
+
+    id_str: Id
+    title: Text | None = None
+    author: Text | None = None
+    duration: Count | None = None
+    is_original_sound: bool | None = None
+
+
+class HashtagRecord(_Record):
+    """A hashtag of a work."""
+
+    ch_id: Id
+    name: Text
+
+
+class CountsRecord(_Record):
+    """The four counts of a work; what is not known is left out."""
+
+    digg_count: Count | None = None
+    comment_count: Count | None = None
+    collect_count: Count | None = None
+    share_count: Count | None = None
+
+
+class VideoRecord(_Record):
+    """One work."""
+
+    aweme_id: Id
+    author: AuthorRecord
+    desc: Text | None = None
+    create_time: Count | None = None
+    share_url: Text | None = None
+    media_type: MediaType = "video"
+    is_top: bool = False
+    music: MusicRecord | None = None
+    duration_ms: Count | None = None
+    width: Count | None = None
+    height: Count | None = None
+    cover_url: Text | None = None
+    images_count: Count | None = None
+    hashtags: list[HashtagRecord] = []
+    statistics: CountsRecord = CountsRecord()
+
+
+_USERS = TypeAdapter(list[UserRecord])
+_VIDEOS = TypeAdapter(list[VideoRecord])
+
+
+def read_users(path: Path | None) -> tuple[UserRecord, ...]:
+    """The accounts of USERS_FILE; none when it is not set.
+
+    Raises:
+        InvalidParameterError: It cannot be read, or a record in it is wrong; says line and field.
+    """
+    users, text = _read(path, _USERS, setting="USERS_FILE")
+    _refuse_twins(text, [user.sec_uid for user in users], "sec_uid", setting="USERS_FILE")
+    return users
+
+
+def read_videos(path: Path | None) -> tuple[VideoRecord, ...]:
+    """The works of VIDEOS_FILE; none when it is not set.
+
+    Raises:
+        InvalidParameterError: It cannot be read, or a record in it is wrong; says line and field.
+    """
+    videos, text = _read(path, _VIDEOS, setting="VIDEOS_FILE")
+    _refuse_twins(text, [video.aweme_id for video in videos], "aweme_id", setting="VIDEOS_FILE")
+    return videos
+
+
+def _read[T](
+    path: Path | None, adapter: TypeAdapter[list[T]], *, setting: str
+) -> tuple[tuple[T, ...], str]:
+    if path is None:
+        return (), "[]"
+    try:
+        text = path.expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InvalidParameterError(f"{setting} cannot be read: {why}", hint=GUIDE) from error
+    try:
+        return tuple(adapter.validate_json(text)), text
+    except ValidationError as error:
+        raise _to_complaint(error, text, setting) from error
+
+
+def _to_complaint(error: ValidationError, text: str, setting: str) -> InvalidParameterError:
+    """The first thing that is wrong, by line and field; the others by their number."""
+    first, *others = error.errors(include_url=False, include_input=False)
+    more = f" ({len(others)} more)" if others else ""
+    if first["type"] == "json_invalid":
+        why = str(first.get("ctx", {}).get("error", first["msg"]))
+        return InvalidParameterError(f"{setting} is no JSON: {why}", hint=GUIDE)
+    line = find_line(text, first["loc"])
+    field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+    return InvalidParameterError(
+        f"{setting}, line {line}, field {field or 'at the top'}: {first['msg']}{more}", hint=GUIDE
+    )
+
+
+def _refuse_twins(text: str, ids: list[str], name: str, *, setting: str) -> None:
+    """A record that is there twice: nobody could say which one holds."""
+    seen: set[str] = set()
+    for index, one in enumerate(ids):
+        if one in seen:
+            raise InvalidParameterError(
+                f"{setting}, line {find_line(text, [index, name])}, field [{index}].{name}: "
+                f"{one} is there twice",
+                hint=GUIDE,
+            )
+        seen.add(one)

@@ -1,0 +1,113 @@
+"""The chart of `mock`: issues and songs of the invented world. Nothing is contacted."""
+
+from datetime import UTC, datetime
+from functools import cache
+from http import HTTPStatus
+
+from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.mock.provider import PARSER_VERSION, open_world
+from pipelines.platform.reading import Reading
+from pipelines.sandbox.world.chart import SONGS, Chart, ChartedSong
+from pipelines.sandbox.world.chart_issues import Issue
+from pipelines.sandbox.world.world import World
+from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
+from warehouse.records.errors import ChartUnavailableError
+
+PAGE_SIZE = 100
+
+
+def build_mock_chart(name: str, supplies: Supplies) -> "MockChart":
+    """The chart of the world that the settings name."""
+    settings = supplies.settings
+    return MockChart(_chart(open_world(settings.mock_seed, settings.mock_size)), name=name)
+
+
+@cache
+def _chart(world: World) -> Chart:
+    """Drawn once in a process, as its world is."""
+    return Chart(world)
+
+
+class MockChart:
+    """The invented chart as a source.
+
+    Args:
+        chart: The chart.
+        name: The word for this source in rows.
+    """
+
+    def __init__(self, chart: Chart, *, name: str) -> None:
+        self.name = name
+        self._chart = chart
+
+    async def fetch_issues(self) -> Reading[ChartIndex]:
+        """All issues until the world's now, newest first."""
+        latest = self._chart.latest(self._chart.world.now)
+        issues = [self._chart.calendar.at(place) for place in range(latest.place, -1, -1)]
+        index = ChartIndex(issues=tuple(map(_to_issue, issues)), latest_volid=str(latest.volid))
+        return _reading("chart_issues", "all", index)
+
+    async def fetch_songs(self, volid: str | None, page: int) -> Reading[ChartPage]:
+        """A hundred songs of an issue."""
+        latest = self._chart.latest(self._chart.world.now)
+        issue = latest if volid is None else self._chart.calendar.find(volid)
+        if issue is None or issue.place > latest.place or page < 1:
+            raise ChartUnavailableError(
+                f"the demo chart has no issue {volid} with a page {page}",
+                surface="chart_songs",
+                reason="no_such_chart",
+            )
+        songs = self._chart.songs(issue.place)[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+        found = ChartPage(
+            songs=tuple(map(_to_song, songs)),
+            surface="chart_songs",
+            observed_at=datetime.now(UTC),
+            page=page,
+            volid=str(issue.volid),
+            chart_date=issue.day,
+            total=SONGS,
+        )
+        return _reading("chart_songs", str(issue.volid), found)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def _to_issue(issue: Issue) -> ChartIssue:
+    return ChartIssue(
+        volid=str(issue.volid),
+        surface="chart_issues",
+        observed_at=datetime.now(UTC),
+        name=issue.name,
+        chart_date=None if issue.date_form == "none" else issue.day,
+    )
+
+
+def _to_song(song: ChartedSong) -> ChartSong:
+    return ChartSong(
+        rank=song.rank,
+        title=song.title,
+        artist="、".join(song.artists),
+        duration_s=song.duration_s,
+        previous_rank=song.previous_rank or None,
+        sort=song.rank,
+        song_hash=song.song_hash,
+        album_audio_id=str(song.number),
+        rank_count=song.issue_count,
+        is_first=song.issue_count == 1,
+    )
+
+
+def _reading[T](surface: str, entity_id: str, value: T) -> Reading[T]:
+    return Reading(
+        surface=surface,
+        entity_id=entity_id,
+        value=value,
+        payload=b"",
+        content_type=None,
+        http_status=HTTPStatus.OK,
+        source_path=f"mock:{surface}",
+        fetched_at=datetime.now(UTC),
+        request_count=0,
+        parser_version=PARSER_VERSION,
+    )

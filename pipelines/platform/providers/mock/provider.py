@@ -1,0 +1,255 @@
+"""`mock`: everything from an invented world in this process. Nothing is contacted, no file is read
+but the sounds that the world itself renders. How its records look is in `mock_records.py`.
+"""
+
+import asyncio
+import hashlib
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+
+from pipelines.platform.parsers.links import LinkTarget
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.mock import records as to
+from pipelines.platform.providers.mock.search_index import WordIndex
+from pipelines.platform.reading import Reading, SoundFile
+from pipelines.sandbox.world.content.videos import Work
+from pipelines.sandbox.world.sound.encoding import Codec
+from pipelines.sandbox.world.sound.sound_cache import Shelf
+from pipelines.sandbox.world.world import World
+from warehouse.records.errors import (
+    AudioUnavailableError,
+    InvalidMusicInputError,
+    UnresolvedIdError,
+)
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import (
+    Account,
+    HashtagInfo,
+    Track,
+    UnavailableVideo,
+    Video,
+    VideoDetail,
+    VideoPage,
+)
+
+PAGE_SIZE = 20
+PARSER_VERSION = "mock-1"
+_TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
+
+
+def build_mock(name: str, supplies: Supplies) -> "Mock":
+    """The source over the world that the settings name, its sounds in the demo world's cache."""
+    settings = supplies.settings
+    world = open_world(settings.mock_seed, settings.mock_size)
+    cache_dir = settings.data_home.expanduser().resolve() / "mock" / "cache" / "sounds"
+    return Mock(world, profile=supplies.profile, cache_dir=cache_dir, name=name)
+
+
+@cache
+def open_world(seed: int, size: float) -> World:
+    """A world is made once in a process; it never changes."""
+    return World(seed, size)
+
+
+@cache
+def _words(world: World) -> WordIndex:
+    return WordIndex(world)
+
+
+class Mock:
+    """The invented platform as a source.
+
+    Args:
+        world: The world.
+        profile: How its links are written; nothing there is contacted.
+        cache_dir: Folder of rendered sounds, made when the first is asked for.
+        name: The word for this source in rows.
+    """
+
+    def __init__(self, world: World, *, profile: Profile, cache_dir: Path, name: str) -> None:
+        self.name = name
+        self._world = world
+        self._profile = profile
+        self._cache_dir = cache_dir
+        self._rendering = asyncio.Lock()
+
+    def music_ids(self) -> Sequence[str]:
+        """The tracks of the demo world."""
+        return [sound.music_id for sound in self._world.tracks]
+
+    def sec_uids(self) -> Sequence[str]:
+        """Its accounts."""
+        return [self._world.sec_uid(index) for index in range(self._world.account_count)]
+
+    def aweme_ids(self) -> Sequence[str]:
+        """Its works, hidden ones among them."""
+        return [str(one) for one in self._world.works.aweme_id.tolist()]
+
+    def ch_ids(self) -> Sequence[str]:
+        """Its hashtags."""
+        return _words(self._world).ch_ids()
+
+    def find_target(self, text: str) -> LinkTarget | None:
+        """The first link of the invented platform in a text."""
+        return self._profile.find_target(text)
+
+    async def fetch_track(self, music_id: str) -> Reading[Track]:
+        """One music id."""
+        sound = self._world.sound_of(music_id)
+        if sound is None:
+            raise InvalidMusicInputError(
+                f"the demo world knows no track with the music id {music_id}",
+                hint="`sametrack demo` shows some; ids differ with MOCK_SEED and MOCK_SIZE",
+            )
+        return self._reading("music_info", music_id, to.to_track(self._view(), sound))
+
+    async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
+        """One page of the works under a music id; none under an unknown one."""
+        sound = self._world.sound_of(music_id)
+        rows = [] if sound is None else self._world.music_list(sound.index).tolist()
+        return self._page("music_list", music_id, rows, cursor, to.to_music_item)
+
+    async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
+        """One page of posts: pinned ones first, then the newest."""
+        index = self._world.account_of(sec_uid)
+        rows = [] if index is None else self._world.works_by_account(index).tolist()
+        return self._page("user_posts", sec_uid, rows, cursor, to.to_post)
+
+    async def fetch_account(self, sec_uid: str) -> Reading[Account]:
+        """One account."""
+        index = self._world.account_of(sec_uid)
+        if index is None:
+            raise UnresolvedIdError("the demo world knows no such account")
+        return self._reading("user_info", sec_uid, to.to_account(self._view(), index))
+
+    async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
+        """One work, or why it is not shown."""
+        work = self._world.work_of(aweme_id)
+        found = (
+            to.to_missing(aweme_id, "item_non_existent")
+            if work is None
+            else to.to_detail(self._view(), work)
+        )
+        return self._reading("video_page", aweme_id, found)
+
+    async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
+        """One hashtag: how many works carry it, each counted as ten thousand views."""
+        name = _words(self._world).hashtag_name(ch_id)
+        if name is None:
+            raise UnresolvedIdError("the demo world knows no such hashtag")
+        rows = _words(self._world).rows_of_hashtag(ch_id)
+        accounts = {int(self._world.works.account[row]) for row in rows}
+        info = HashtagInfo(
+            ch_id=ch_id,
+            surface="hashtag_info",
+            observed_at=datetime.now(UTC),
+            name=name,
+            user_count=len(accounts),
+            view_count=len(rows) * 10_000,
+        )
+        return self._reading("hashtag_info", ch_id, info)
+
+    async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
+        """One page of the works under a hashtag, most liked first."""
+        rows = _words(self._world).rows_of_hashtag(ch_id)
+        return self._page("hashtag_list", ch_id, rows, cursor, to.to_hashtag_item)
+
+    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+        """One page of the works whose caption or music title holds all words of the term."""
+        rows = _words(self._world).rows_with(term)
+        videos, end = self._cut(rows, place.cursor, to.to_search_item)
+        search_id = place.search_id or to.to_ch_id(term)
+        page = SearchPage(
+            videos=videos,
+            next_place=SearchPlace(cursor=end, search_id=search_id),
+            has_more=end < len(rows),
+            nil_type=None if rows else "empty",
+        )
+        surface = "search_stream" if place.cursor == 0 else "search_single"
+        return self._reading(surface, term, page)
+
+    async def resolve_link(self, url: str) -> LinkTarget:
+        """The invented platform gives no short links away."""
+        raise InvalidMusicInputError(
+            f"the demo world knows no short link {url}", hint="give a music id or a long link"
+        )
+
+    async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
+        """The sound of a work, rendered where it has not been yet."""
+        work = self._world.work_of(detail.video.aweme_id)
+        if work is None or work.is_silent or detail.is_silent_placeholder:
+            raise AudioUnavailableError(
+                f"the work {detail.video.aweme_id} has no sound to hear",
+                surface="media",
+                reason="silent_placeholder" if work is not None else "no_sound_address",
+            )
+        async with self._rendering:  # one at a time: rendering takes a core
+            return await asyncio.to_thread(self._save, work, into)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    def _save(self, work: Work, into: Path) -> SoundFile:
+        codec: Codec = "mp3" if work.is_photo else "aac"
+        rendered = Shelf(self._world, self._cache_dir).video_file(work)
+        data = rendered.read_bytes()
+        sha256 = hashlib.sha256(data).hexdigest()
+        into.mkdir(parents=True, exist_ok=True)
+        path = into / f"{sha256}-{work.aweme_id}{rendered.suffix}"
+        shutil.copyfile(rendered, path)  # the caller's to remove; the shelf keeps its own
+        return SoundFile(
+            path=path,
+            sha256=sha256,
+            size_bytes=len(data),
+            content_type=_TYPES[codec],
+            request_count=0,
+        )
+
+    def _view(self) -> to.View:
+        return to.View(
+            world=self._world,
+            observed_at=datetime.now(UTC),
+            link_of=lambda aweme_id: self._profile.public_address(
+                "public_video", aweme_id=aweme_id
+            ),
+        )
+
+    def _page(
+        self,
+        surface: str,
+        entity_id: str,
+        rows: Sequence[int],
+        cursor: int,
+        to_item: Callable[[to.View, Work], Video],
+    ) -> Reading[VideoPage]:
+        videos, end = self._cut(rows, cursor, to_item)
+        page = VideoPage(videos=videos, cursor=end, has_more=end < len(rows))
+        return self._reading(surface, entity_id, page)
+
+    def _cut(
+        self, rows: Sequence[int], cursor: int, to_item: Callable[[to.View, Work], Video]
+    ) -> tuple[tuple[Video, ...], int]:
+        """The items of a page that begins at `cursor`, and where the next one begins."""
+        view, chosen = self._view(), rows[cursor : cursor + PAGE_SIZE]
+        items = tuple(to_item(view, self._world.works.row(row)) for row in chosen)
+        return items, min(cursor + PAGE_SIZE, max(cursor, len(rows)))
+
+    def _reading[T](self, surface: str, entity_id: str, value: T) -> Reading[T]:
+        """A look that cost no request and has no body that could be kept."""
+        return Reading(
+            surface=surface,
+            entity_id=entity_id,
+            value=value,
+            payload=b"",
+            content_type=None,
+            http_status=HTTPStatus.OK,
+            source_path=f"mock:{surface}",
+            fetched_at=datetime.now(UTC),
+            request_count=0,
+            parser_version=PARSER_VERSION,
+        )

@@ -1,0 +1,191 @@
+"""Records of the invented world, as a guest of the platform would get them. Pure.
+
+Lists are trimmed as on the platform (no bookmarks, no music), so that what is read from a list
+alone never looks complete here either. There are no pictures: nothing serves them.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pipelines.sandbox.world.content.sounds import Sound
+from pipelines.sandbox.world.content.texts import nickname
+from pipelines.sandbox.world.content.videos import State, Work
+from pipelines.sandbox.world.search import hashtags_in
+from pipelines.sandbox.world.world import World
+from warehouse.records.videos import (
+    Account,
+    Author,
+    Hashtag,
+    Music,
+    Statistics,
+    Track,
+    UnavailableVideo,
+    Video,
+    VideoDetail,
+)
+
+_REASONS = {
+    State.DELETED: "status_deleted",
+    State.PRIVATE: "status_self_see",
+    State.REVIEWING: "status_reviewing",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The world at one moment. `link_of` writes the link of a work."""
+
+    world: World
+    observed_at: datetime
+    link_of: Callable[[str], str]
+
+
+def to_track(view: View, sound: Sound) -> Track:
+    """A music id."""
+    world = view.world
+    is_own = sound.owner >= 0
+    return Track(
+        music_id=sound.music_id,
+        surface="music_info",
+        observed_at=view.observed_at,
+        title=world.sound_title(sound),
+        author=world.sound_author(sound),
+        owner_nickname=nickname(world.seed, sound.owner) if is_own else None,
+        duration_s=round(sound.duration_s),
+        is_original_sound=is_own,
+    )
+
+
+def to_account(view: View, index: int) -> Account:
+    """An account, by its row."""
+    facts = view.world.account(index)
+    return Account(
+        sec_uid=facts.sec_uid,
+        surface="user_info",
+        observed_at=view.observed_at,
+        uid=facts.uid,
+        unique_id=facts.unique_id,
+        short_id=facts.short_id,
+        nickname=facts.nickname,
+        signature=facts.signature,
+        follower_count=facts.follower_count,
+        following_count=facts.following_count,
+        aweme_count=int(view.world.works_by_account(index).size),
+        total_favorited=facts.total_favorited,
+        favoriting_count=facts.favoriting_count,
+        ip_location=facts.ip_location,
+    )
+
+
+def to_detail(view: View, work: Work) -> VideoDetail | UnavailableVideo:
+    """A work with its four counts, or why guests do not see it."""
+    if work.state is not State.PUBLIC:
+        return to_missing(work.aweme_id, _REASONS[work.state])
+    return VideoDetail(
+        video=_video(view, work, surface="video_page"),
+        play_urls=() if work.is_silent else (f"mock:{work.aweme_id}",),
+        is_silent_placeholder=work.is_silent,
+    )
+
+
+def to_missing(aweme_id: str, reason: str) -> UnavailableVideo:
+    """A work that is not shown."""
+    return UnavailableVideo(aweme_id=aweme_id, reason="unavailable", filter_reason=reason)
+
+
+def to_music_item(view: View, work: Work) -> Video:
+    """A work in the list of its music id: no bookmarks, no author, no time, no music."""
+    return _trimmed(_video(view, work, surface="music_list"))
+
+
+def to_post(view: View, work: Work) -> Video:
+    """A work in the list of its author: likes alone."""
+    full = _video(view, work, surface="user_posts")
+    return replace(_trimmed(full), statistics=Statistics(digg_count=work.digg_count))
+
+
+def to_hashtag_item(view: View, work: Work) -> Video:
+    """A work in the list of a hashtag: its author, and no counts."""
+    full = _video(view, work, surface="hashtag_list")
+    return replace(_trimmed(full), author=full.author, statistics=Statistics())
+
+
+def to_search_item(view: View, work: Work) -> Video:
+    """A work among the results of a search: all but its bookmarks."""
+    full = _video(view, work, surface="search_stream")
+    return replace(full, statistics=replace(full.statistics, collect_count=None))
+
+
+def to_hashtags(caption: str) -> tuple[Hashtag, ...]:
+    """The hashtags of a caption."""
+    return tuple(
+        Hashtag(ch_id=to_ch_id(name), name=name) for name in dict.fromkeys(hashtags_in(caption))
+    )
+
+
+def to_ch_id(name: str) -> str:
+    """Id of a hashtag: 19 digits, the same in every run."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return str(int.from_bytes(digest) % 10**18 + 10**18)
+
+
+def _trimmed(video: Video) -> Video:
+    return replace(
+        video,
+        author=None,
+        music=None,
+        create_time=None,
+        hashtags=(),
+        statistics=replace(video.statistics, collect_count=None),
+    )
+
+
+def _video(view: View, work: Work, *, surface: str) -> Video:
+    world = view.world
+    sound = world.sounds.row(work.sound)
+    caption = world.caption(work)
+    return Video(
+        aweme_id=work.aweme_id,
+        surface=surface,
+        observed_at=view.observed_at,
+        desc=caption,
+        create_time=work.create_time,
+        share_url=view.link_of(work.aweme_id),
+        media_type="photo" if work.is_photo else "video",
+        is_top=work.is_pinned,
+        author=_author(world, work.account),
+        music=_music(world, sound),
+        duration_ms=0 if work.is_photo else round(sound.duration_s * 1000),
+        width=720,
+        height=1280,
+        images_count=1 + int(work.aweme_id) % 5 if work.is_photo else None,
+        hashtags=to_hashtags(caption),
+        statistics=Statistics(
+            digg_count=work.digg_count,
+            comment_count=work.comment_count,
+            collect_count=work.collect_count,
+            share_count=work.share_count,
+        ),
+    )
+
+
+def _author(world: World, index: int) -> Author:
+    facts = world.account(index)
+    return Author(
+        sec_uid=facts.sec_uid,
+        uid=facts.uid,
+        unique_id=facts.unique_id,
+        nickname=facts.nickname,
+    )
+
+
+def _music(world: World, sound: Sound) -> Music:
+    return Music(
+        music_id=sound.music_id,
+        title=world.sound_title(sound),
+        author=world.sound_author(sound),
+        duration_s=round(sound.duration_s),
+        is_original_sound=sound.owner >= 0,
+    )

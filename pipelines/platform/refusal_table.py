@@ -1,0 +1,181 @@
+"""Every way an upstream says no, one row each: its sign, the error it becomes, what to do about it.
+
+Pure data, and the only place that knows a policy. Recognising a row in an answer is done in
+`surfaces.py`, `vidplat/` and `chartsrc/`; doing what the policy says is the provider's part, and
+for waits and circuits that of the client.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from warehouse.records.errors import (
+    AudioUnavailableError,
+    BudgetSpentError,
+    ChartUnavailableError,
+    EmptyAnswerError,
+    ForbiddenError,
+    InvalidMusicInputError,
+    LoginRequiredError,
+    PageWithoutDataError,
+    RateLimitedError,
+    RegionBlockedError,
+    SametrackError,
+    StructureChangedError,
+    SubstitutionError,
+    UnreachableError,
+    UnresolvedIdError,
+    UpstreamError,
+    VerificationDemandedError,
+)
+
+
+class Policy(StrEnum):
+    """What to do about a refusal; a row lists its policies in the order they are tried."""
+
+    ONCE_MORE = "once_more"  # the same again, with the cookies set meanwhile
+    OTHER_SOURCE = "other_source"  # where another surface answers the same question
+    BACK_OFF = "back_off"  # leave the surface alone after a burst of these
+    STOP = "stop"  # no more of this surface in this job; for search, no other term either
+    OPEN_CIRCUIT = "open_circuit"  # nobody asks this surface until a probe succeeds
+    WAIT = "wait_as_told"
+    RETRY = "retry_with_jitter"
+    REJECT_ITEM = "reject_item"
+    REPORT = "report_keys"
+    FILTER_LIST = "filter_list"  # an answer about one work, not an error
+    END_LIST = "end_list"  # a page of no use; the walk says why it ends
+    TELL_CALLER = "tell_caller"  # what was asked for does not exist
+
+
+_P = Policy
+_WITHHELD = (_P.ONCE_MORE, _P.OTHER_SOURCE, _P.BACK_OFF)
+_DEMANDED = (_P.STOP, _P.OPEN_CIRCUIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One row. `error` None: the answer is a record and says so itself. `reason` is the word that
+    travels in the error, with a star for a number in it; None where it is the platform's own, or
+    names the keys seen: such a row stands for all of its class that no other row names.
+    """
+
+    name: str
+    section: str
+    sign: str
+    error: type[SametrackError] | None
+    reason: str | None
+    policy: tuple[Policy, ...]
+
+    def tells(self, word: str | None) -> bool:
+        """True when an error of this row's class with such a word is this row's."""
+        if self.reason is None or word is None:
+            return self.reason is None
+        stem, star, _ = self.reason.partition("*")
+        return word.startswith(stem) if star else word == stem
+
+
+# fmt: off
+# ruff: noqa: E501  # one row per line reads as a table
+REFUSALS: tuple[Refusal, ...] = (
+    # Works that the platform names but does not show. No error: an item with the platform's reason.
+    Refusal("filtered_work", "works", "no work, and a filter list that names it", None, None, (_P.FILTER_LIST,)),
+    Refusal("filtered_detail", "works", "a null detail beside a filter detail with a reason", None, None, (_P.FILTER_LIST,)),
+    Refusal("deleted_work", "works", "a work whose own status says that it is deleted", None, "status_deleted", (_P.FILTER_LIST,)),
+    Refusal("gone_redirect", "works", "a redirect to the page for works now gone, naming an unrelated one", None, None, (_P.FILTER_LIST,)),
+    Refusal("empty_detail", "works", "a null detail, and nothing says why", EmptyAnswerError, "empty_detail", (_P.OTHER_SOURCE,)),
+    # The surface gives nothing.
+    Refusal("empty_body", "pages", "200 with an empty body", EmptyAnswerError, "empty_body", _WITHHELD),
+    Refusal("blocked", "pages", "200 with the bare word `blocked`", EmptyAnswerError, "blocked", _WITHHELD),
+    Refusal("page_without_data", "pages", "a container without the data (a shell)", PageWithoutDataError, None, _WITHHELD),
+    # The platform wants a person, an account or another place.
+    Refusal("script_challenge", "pages", "a page that is a script challenge, or only sets its nonce", VerificationDemandedError, "script_challenge", _DEMANDED),
+    Refusal("captcha_page", "pages", "a page without data whose title is that of the captcha", VerificationDemandedError, "captcha_page", _DEMANDED),
+    Refusal("verify_redirect", "pages", "a redirect to a verification page", VerificationDemandedError, "verify_redirect", _DEMANDED),
+    Refusal("verify_check", "search", "no result because of `verify_check`", VerificationDemandedError, "verify_check", _DEMANDED),
+    Refusal("verify_type", "search", "a body that names a `verify_type`", VerificationDemandedError, "verify_type", _DEMANDED),
+    Refusal("login_code", "search", "status_code 2483", LoginRequiredError, "status_code 2483", _DEMANDED),
+    Refusal("login_status", "http", "401", LoginRequiredError, None, _DEMANDED),
+    Refusal("forbidden", "http", "403", ForbiddenError, None, _DEMANDED),
+    Refusal("restricted_page", "pages", "a page without data whose title says that access is restricted", ForbiddenError, "restricted_page", _DEMANDED),
+    Refusal("region_redirect", "pages", "a redirect to where another region is served", RegionBlockedError, None, (_P.STOP,)),
+    Refusal("is_oversea", "pages", "data that is marked as served elsewhere", RegionBlockedError, "is_oversea", (_P.STOP,)),
+    Refusal("legal_reasons", "http", "451", RegionBlockedError, "status 451", (_P.STOP,)),
+    # Something else than asked for.
+    Refusal("another_item", "pages", "a work, account, track or hashtag other than asked for", SubstitutionError, None, (_P.REJECT_ITEM,)),
+    Refusal("foreign_redirect", "http", "a redirect off the allow-list", SubstitutionError, "foreign_host", (_P.REJECT_ITEM,)),
+    Refusal("redirect_loop", "http", "more redirects than we follow", SubstitutionError, "redirect_loop", (_P.REJECT_ITEM,)),
+    Refusal("unknown_id", "lists", "status_code 5, or nothing under the id, for an account or a hashtag", UnresolvedIdError, None, (_P.TELL_CALLER,)),
+    Refusal("unknown_track", "lists", "status_code 5, or nothing under the id, for a track", InvalidMusicInputError, None, (_P.TELL_CALLER,)),
+    # Pages of a list that lead no further. No error: the walk names the reason.
+    Refusal("empty_but_more", "lists", "an empty list that claims to have more", None, None, (_P.END_LIST,)),
+    Refusal("stalled_cursor", "lists", "a next cursor that is the one just asked for", None, None, (_P.END_LIST,)),
+    Refusal("nil_result", "search", "no result, with the platform's word for it", None, None, (_P.END_LIST,)),
+    Refusal("empty_ambiguous", "search", "no result, and nothing says why", None, None, (_P.END_LIST,)),
+    # Not as known.
+    Refusal("structure", "structure", "a key that must be there is gone, or of another type", StructureChangedError, None, (_P.REPORT,)),
+    Refusal("not_json", "structure", "something else than JSON where JSON is known", StructureChangedError, "not_json", (_P.REPORT,)),
+    Refusal("no_container", "structure", "a page without a data container", StructureChangedError, "no_container", (_P.REPORT,)),
+    Refusal("broken_frame", "search", "a framed stream that does not add up, or is cut off", StructureChangedError, "broken_frame", (_P.REPORT,)),
+    Refusal("unknown_code", "lists", "a status_code that is not known", StructureChangedError, "status_code *", (_P.REPORT,)),
+    Refusal("unknown_status", "http", "an HTTP status that is not known, 404 among them", StructureChangedError, "status *", (_P.REPORT,)),
+    # The wire.
+    Refusal("rate_limited", "http", "429", RateLimitedError, None, (_P.WAIT,)),
+    Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
+    Refusal("budget_spent", "ours", "our own budget of the day is used up", BudgetSpentError, None, (_P.STOP,)),
+    # The chart.
+    Refusal("chart_denied", "chart", "200 with the firewall's text", ChartUnavailableError, "access_denied", _WITHHELD),
+    Refusal("chart_wrong_id", "chart", "200 with the text about a wrong id", ChartUnavailableError, "wrong_id", _WITHHELD),
+    Refusal("chart_text", "chart", "200 with any other text where JSON is known", ChartUnavailableError, "not_json", _WITHHELD),
+    Refusal("chart_status", "chart", "`status` is not 1", ChartUnavailableError, "status", _WITHHELD),
+    Refusal("chart_errcode", "chart", "`errcode` is not 0", ChartUnavailableError, "errcode", _WITHHELD),
+    Refusal("chart_no_such", "chart", "`data` that holds only a timestamp", ChartUnavailableError, "no_such_chart", _WITHHELD),
+    Refusal("chart_empty", "chart", "an empty list (a cold edge node)", ChartUnavailableError, "empty_info", _WITHHELD),
+    Refusal("chart_http", "chart", "an empty body, or another HTTP status than 200", ChartUnavailableError, None, _WITHHELD),
+    Refusal("chart_other_issue", "chart", "songs of another issue than asked for, or of several", SubstitutionError, "another_issue", (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
+    # Sound.
+    Refusal("sound_expired", "media", "403, 404 or 410 for the address of a sound", AudioUnavailableError, None, (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
+    Refusal("silent_placeholder", "media", "a photo post whose sound is the silent file", AudioUnavailableError, "silent_placeholder", (_P.REJECT_ITEM,)),
+    Refusal("no_sound_address", "media", "a work that names no sound", AudioUnavailableError, "no_sound_address", (_P.REJECT_ITEM,)),
+    Refusal("not_a_sound", "media", "a page where a sound was expected", AudioUnavailableError, "not_a_sound", (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
+)
+# fmt: on
+
+_BY_NAME = {row.name: row for row in REFUSALS}
+# Rows with a word of their own are looked at before the row that stands for the rest of a class.
+_WORDS_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)
+
+
+def refusal_of(error: SametrackError) -> Refusal | None:
+    """The row of an error: by its word where a row of its class has it, else by its class. A word
+    of our own (a circuit is open) stands for what was said before: the first row of the class.
+    """
+    word = error.reason if isinstance(error, UpstreamError) else None
+    of_class = [row for row in _WORDS_FIRST if row.error is type(error)]
+    told = [row for row in of_class if row.tells(word)]
+    return next(iter(told or of_class), None)
+
+
+def policy_of(error: SametrackError) -> tuple[Policy, ...]:
+    """What to do about an error; whatever has no row is not tried again."""
+    row = refusal_of(error)
+    return (_P.STOP,) if row is None else row.policy
+
+
+def allows(error: SametrackError, policy: Policy) -> bool:
+    """True when a policy is one of those for an error."""
+    return policy in policy_of(error)
+
+
+def refused(
+    name: str,
+    detail: str,
+    *,
+    surface: str,
+    reason: str | None = None,
+    status: int | None = None,
+) -> UpstreamError:
+    """The error of a row, at a surface. `reason` stands in where the row has no word of its own."""
+    row = _BY_NAME[name]
+    if row.error is None or not issubclass(row.error, UpstreamError):
+        raise KeyError(name)
+    word = row.reason if row.reason and "*" not in row.reason else reason
+    return row.error(detail, surface=surface, reason=word, status=status)

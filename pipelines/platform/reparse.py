@@ -1,0 +1,191 @@
+"""Reading a kept body again with today's parsers: one table from surface to parser. Pure.
+
+Here: which parser reads which surface, and the classifier around it, as a live answer meets them.
+Not here: where bodies are kept and what is compared (`captures.replay`).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+
+from pipelines.platform.call_trace import Answer
+from pipelines.platform.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
+from pipelines.platform.chartsrc.issues import parse_issues
+from pipelines.platform.chartsrc.songs import (
+    HTML_PAGE_SIZE,
+    OLD_HTML_PAGE_SIZE,
+    parse_latest,
+    parse_song_page,
+    parse_songs,
+)
+from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
+from pipelines.platform.parsers.hashtags import parse_hashtag_info
+from pipelines.platform.parsers.lists import (
+    parse_detail_body,
+    parse_hashtag_list,
+    parse_music_list,
+    parse_slides_info,
+    parse_user_page,
+    parse_user_posts,
+)
+from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.negatives import Words, explain, refuse_answer
+from pipelines.platform.parsers.pages import parse_work_page
+from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
+from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.profiles import Profile
+from warehouse.records.charts import ChartIndex, ChartPage
+from warehouse.records.errors import PageWithoutDataError, StructureChangedError
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import (
+    Account,
+    HashtagInfo,
+    Track,
+    UnavailableVideo,
+    VideoDetail,
+    VideoPage,
+)
+
+type Value = (
+    Track
+    | Account
+    | HashtagInfo
+    | VideoDetail
+    | UnavailableVideo
+    | VideoPage
+    | SearchPage
+    | ChartIndex
+    | ChartPage
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A body as it was captured, and what it was the answer to. `cursor` None: no page of a list
+    was asked for; for the chart it is the number of the page.
+    """
+
+    surface: str
+    entity_id: str
+    observed_at: datetime
+    body: bytes
+    status: int
+    content_type: str | None
+    path: str
+    cursor: int | None = None
+    place: SearchPlace | None = None
+
+    def to_answer(self) -> Answer:
+        """The answer as a client had it."""
+        status = HTTPStatus.OK if self.status == HTTPStatus.NOT_MODIFIED else self.status
+        return Answer(
+            surface=self.surface,
+            url=f"https://kept.invalid{self.path}",
+            status=status,
+            content_type=self.content_type,
+            body=self.body,
+            fetched_at=self.observed_at,
+        )
+
+
+def _user_page(kept: Kept, seen: Seen) -> Value:
+    """The page stands in for the list of posts, and for the account."""
+    if kept.cursor is None:
+        return parse_account_page(kept.body, sec_uid=kept.entity_id, seen=seen)
+    return parse_user_page(kept.body, sec_uid=kept.entity_id, seen=seen)
+
+
+def _work_page(kept: Kept, seen: Seen) -> Value:
+    return parse_work_page(kept.body, aweme_id=kept.entity_id, seen=seen)
+
+
+def _detail(kept: Kept, seen: Seen) -> Value:
+    return parse_detail_body(kept.body, aweme_id=kept.entity_id, seen=seen)
+
+
+def _place(kept: Kept) -> SearchPlace:
+    return kept.place or SearchPlace(cursor=kept.cursor or 0)
+
+
+_PLATFORM: Mapping[str, Callable[[Kept, Seen], Value]] = {
+    "video_page": _work_page,
+    "note_page": _work_page,
+    "slides_page": _work_page,
+    "web_video_page": _work_page,
+    "detail": _detail,
+    "web_detail": _detail,
+    "slides_info": lambda k, s: parse_slides_info(k.body, aweme_id=k.entity_id, seen=s),
+    "user_info": lambda k, s: parse_user_info(k.body, sec_uid=k.entity_id, seen=s),
+    "user_posts": lambda k, s: parse_user_posts(k.body, sec_uid=k.entity_id, seen=s),
+    "user_page": _user_page,
+    "music_info": lambda k, s: parse_music_info(k.body, music_id=k.entity_id, seen=s),
+    "music_list": lambda k, s: parse_music_list(k.body, music_id=k.entity_id, seen=s),
+    "hashtag_info": lambda k, s: parse_hashtag_info(k.body, ch_id=k.entity_id, seen=s),
+    "hashtag_list": lambda k, s: parse_hashtag_list(k.body, seen=s),
+    "search_stream": lambda k, s: parse_search_stream(k.body, place=_place(k), seen=s),
+    "search_single": lambda k, s: parse_search_single(k.body, place=_place(k), seen=s),
+}
+_CHART: Mapping[str, Callable[[Kept, int, ChartSeen], Value]] = {
+    "chart_issues": lambda k, _, s: parse_issues(k.body, seen=s),
+    "chart_songs": lambda k, page, s: parse_songs(k.body, page=page, seen=s),
+    "chart_latest": lambda k, page, s: parse_latest(k.body, page=page, seen=s),
+    "chart_html": lambda k, page, s: parse_song_page(
+        k.body, page=page, page_size=HTML_PAGE_SIZE, seen=s
+    ),
+    "chart_html_old": lambda k, page, s: parse_song_page(
+        k.body, page=page, page_size=OLD_HTML_PAGE_SIZE, seen=s
+    ),
+}
+SURFACES = frozenset(_PLATFORM) | frozenset(_CHART)
+"""Surfaces whose bodies can be read again."""
+
+
+class Replayer:
+    """Reads kept bodies of one profile's platform."""
+
+    def __init__(self, profile: Profile) -> None:
+        markers = profile.markers
+        self._profile = profile
+        self._words = Words(
+            verification_title=markers.verification_title,
+            verification_body=markers.verification_body,
+            verification_path=markers.verification_path,
+            forbidden_title=markers.forbidden_title,
+        )
+        self._chart_words = ChartWords(denied=markers.chart_denied, unknown=markers.chart_unknown)
+
+    def read(self, kept: Kept) -> Value:
+        """What today's parser reads in a body.
+
+        Raises:
+            SametrackError: By name, what a live answer like it would be told to be.
+            KeyError: No parser reads this surface.
+        """
+        if kept.surface in _CHART:
+            return self._read_chart(kept)
+        answer, parse = kept.to_answer(), _PLATFORM[kept.surface]
+        refuse_answer(answer, self._words)
+        try:
+            return parse(kept, self._seen(kept))
+        except (PageWithoutDataError, StructureChangedError) as error:
+            named = explain(error, answer, self._words)
+            if named is error:
+                raise
+            raise named from error
+
+    def _read_chart(self, kept: Kept) -> Value:
+        refuse_chart_answer(kept.to_answer())
+        seen = ChartSeen(
+            surface=kept.surface, observed_at=kept.observed_at, words=self._chart_words
+        )
+        return _CHART[kept.surface](kept, kept.cursor or 1, seen)
+
+    def _seen(self, kept: Kept) -> Seen:
+        return Seen(
+            surface=kept.surface,
+            observed_at=kept.observed_at,
+            link_of=lambda aweme_id: self._profile.public_address(
+                "public_video", aweme_id=aweme_id
+            ),
+        )

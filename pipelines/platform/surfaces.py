@@ -1,0 +1,136 @@
+"""Asking one surface of the platform: from the profile's address to a parsed reading.
+
+Every answer passes the classifier before and, where it held no data, after its parser. What to do
+about a refusal is in `refusals.py`, and the provider's to do; only "once more" is done here.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pipelines.platform.call_trace import Answer, open_trail
+from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.http.link_gate import read_address
+from pipelines.platform.parsers.negatives import Words, explain, refuse_answer
+from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.refusal_table import Policy, allows
+from warehouse.records.errors import PageWithoutDataError, StructureChangedError, UpstreamError
+
+
+class Surfaces:
+    """The surfaces of the platform in a client's profile."""
+
+    def __init__(self, client: GuestClient) -> None:
+        self.client = client
+        self.profile = client.profile
+        self._words = Words(
+            verification_title=self.profile.markers.verification_title,
+            verification_body=self.profile.markers.verification_body,
+            verification_path=self.profile.markers.verification_path,
+            forbidden_title=self.profile.markers.forbidden_title,
+        )
+
+    def ask(self, surface: str, **params: str) -> Ask:
+        """A question to a JSON surface."""
+        return Ask(
+            surface=surface,
+            url=self.profile.address(surface),
+            allowed=self.profile.links.redirect,
+            params=params,
+            ends_at=self.ends_at,
+        )
+
+    def ask_page(self, surface: str, **ids: str) -> Ask:
+        """A question to a share page."""
+        return Ask(
+            surface=surface,
+            url=self.profile.address(surface, **ids),
+            allowed=self.profile.links.redirect,
+            ends_at=self.ends_at,
+        )
+
+    def seen(self, answer: Answer) -> Seen:
+        """Where and when the records of an answer were seen."""
+        return Seen(
+            surface=answer.surface,
+            observed_at=answer.fetched_at,
+            link_of=lambda aweme_id: self.profile.public_address("public_video", aweme_id=aweme_id),
+        )
+
+    def ends_at(self, target: str) -> bool:
+        """True for redirects that are answers: "gone", "not in your region", "verify yourself"."""
+        address = read_address(target)
+        return address is not None and (
+            self.profile.markers.gone_query in address.target
+            or self.profile.markers.verification_path in address.path
+            or host_matches(address.host, self.profile.links.region)
+        )
+
+    def is_gone(self, answer: Answer) -> bool:
+        """True for the redirect that stands for a work now gone; it names an unrelated one."""
+        return self.profile.markers.gone_query in (answer.location or "")
+
+    def refuse(self, answer: Answer) -> None:
+        """Stop at what the HTTP answer alone says.
+
+        Raises:
+            UpstreamError: By name.
+        """
+        refuse_answer(answer, self._words)
+
+    def explain(self, error: UpstreamError, answer: Answer) -> UpstreamError:
+        """A more exact error for an answer that held no data, where it says why."""
+        return explain(error, answer, self._words)
+
+    async def read_twice[T](
+        self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]
+    ) -> Reading[T]:
+        """Read, and once more where the first answer brought only the visitor's cookies."""
+        with open_trail() as trail:
+            try:
+                return await self.read(ask, entity_id, parse)
+            except UpstreamError as error:
+                if not allows(error, Policy.ONCE_MORE):
+                    raise
+            found = await self.read(ask, entity_id, parse)
+        return with_requests(found, trail.request_count)
+
+    async def read[T](self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]) -> Reading[T]:
+        """Fetch, classify, parse.
+
+        Raises:
+            UpstreamError: By name, whatever came instead of data.
+        """
+        with open_trail() as trail:
+            async with self.client.circuit(ask):
+                answer = await self.client.fetch(ask)
+                if not self.is_gone(answer):
+                    self.refuse(answer)
+                value = self._parsed(answer, parse)
+        return Reading(
+            surface=ask.surface,
+            entity_id=entity_id,
+            value=value,
+            payload=answer.body,
+            content_type=answer.content_type,
+            http_status=answer.wire_status,
+            source_path=answer.path,
+            fetched_at=answer.fetched_at,
+            request_count=trail.request_count,
+            parser_version=PARSER_VERSION,
+        )
+
+    def _parsed[T](self, answer: Answer, parse: Callable[[Answer], T]) -> T:
+        try:
+            return parse(answer)
+        except (PageWithoutDataError, StructureChangedError) as error:
+            named = self.explain(error, answer)
+            if named is error:
+                raise
+            raise named from error
+
+
+def with_requests[T](reading: Reading[T], request_count: int) -> Reading[T]:
+    """The same reading with all the requests that it took."""
+    return replace(reading, request_count=request_count)

@@ -1,0 +1,116 @@
+"""Making a report: its notebook run, its tables and its page written whole or not at all.
+
+Not here: how a notebook is run (`running`), how the page looks (`page`).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.providers import choose_profile
+from pipelines.reports.catalogue import Notebook
+from pipelines.reports.notebook_run import Progress, run_notebook
+from pipelines.reports.page import Making, render_page
+from pipelines.reports.pdf import write_pdf
+from pipelines.settings import Settings
+from warehouse.exports.atomic_files import write_whole
+from warehouse.home.folder import open_home
+from warehouse.lake.as_of import parse_as_of
+from warehouse.records.errors import InvalidParameterError
+from warehouse.records.worlds import is_demo_world
+
+_NAME_CHARS = 120
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.=-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which report is wanted. `as_of` empty: as of the newest commit; `output` None: the reports
+    folder of the world.
+    """
+
+    report: Notebook
+    parameters: Mapping[str, object]
+    as_of: str = ""
+    output: Path | None = None
+    with_pdf: bool = False
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A report that was made: its page, its PDF where one was wanted, its tables."""
+
+    page: Path
+    pdf: Path | None
+    tables: tuple[Path, ...]
+    run_id: str
+    is_demo: bool
+
+
+def make_report(settings: Settings, asked: Asked, *, progress: Progress) -> Made:
+    """Run the notebook of a report and write what comes of it.
+
+    Raises:
+        ProfileNotChosenError: No profile is chosen.
+        InvalidParameterError: A parameter cannot be used, or the files cannot be written there.
+        ProviderUnsupportedError: A PDF is wanted and there is no Chromium.
+        WarehouseError: The lake cannot be read.
+        SametrackError: A cell of the notebook failed.
+    """
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    if asked.as_of:
+        parse_as_of(asked.as_of, now=datetime.now(UTC))  # a mistake is told before a kernel starts
+    if asked.with_pdf:
+        find_chromium(settings.chromium_path)  # likewise
+    page = asked.output or home.reports_dir / f"{_stem(asked)}.html"
+    run_id = asked.run_id or str(uuid4())
+    with TemporaryDirectory(prefix="sametrack-report-") as draft:
+        places = {"home": str(home.root), "lake": settings.lake_url or "", "tables": draft}
+        given = dict(asked.parameters) | places | {"as_of": asked.as_of}
+        executed = run_notebook(asked.report, given, progress=progress)
+        progress("writing")
+        tables = _move_tables(Path(draft), page.with_name(f"{page.stem}-tables"))
+    making = Making(
+        run_id=run_id,
+        made_at=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
+    )
+    html = render_page(asked.report, executed, making)
+    write_whole(page, [html.encode()])
+    pdf = None
+    if asked.with_pdf:
+        progress("printing")
+        pdf = write_pdf(html, page, chromium=settings.chromium_path)
+    return Made(page=page, pdf=pdf, tables=tables, run_id=run_id, is_demo=is_demo_world(home.world))
+
+
+def _stem(asked: Asked) -> str:
+    """Name, what was asked and the moment: two questions never overwrite each other."""
+    usual = {one.name: one.default for one in asked.report.parameters}
+    given = sorted(asked.parameters.items())
+    told = [f"{name}={value}" for name, value in given if value != usual.get(name)]
+    words = [asked.report.name, *told, *([f"as_of={asked.as_of}"] if asked.as_of else [])]
+    return _UNSAFE.sub("_", "-".join(words))[:_NAME_CHARS]
+
+
+def _move_tables(draft: Path, folder: Path) -> tuple[Path, ...]:
+    """Tables of an earlier making go first: nothing in the folder is of another moment."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("*.csv"):
+            old.unlink()
+    except OSError as error:
+        raise InvalidParameterError(
+            f"{folder.name} cannot be written: {error.strerror}",
+            hint="choose another file with --output",
+        ) from error
+    moved = []
+    for table in sorted(draft.glob("*.csv")):
+        write_whole(folder / table.name, [table.read_bytes()])
+        moved.append(folder / table.name)
+    return tuple(moved)

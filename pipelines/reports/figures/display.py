@@ -1,0 +1,153 @@
+"""How a report shows values: tables as HTML, plots as SVG, sentences. Jupyter shows the same.
+
+Everything that is not our own is escaped; unknown is a dash, never 0. Nothing here asks a network.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import pairwise
+from typing import Any
+
+import altair as alt
+import vl_convert
+from markupsafe import Markup, escape
+
+from warehouse.exports.export_table import Table
+
+UNKNOWN = "—"
+CELL_LIMIT = 60
+_MARK_CHARS = 12
+_SIDES = {"whole": "number", "real": "number", "time": "time", "date": "time"}
+_SMALL = 100.0
+_BREAK = Markup("<wbr>")
+_BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
+"""A break may follow an underscore, or 20 letters: ids have 19, and Chinese breaks anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Something that a notebook's cell shows: HTML of our own making, and the same as text."""
+
+    html: Markup
+    text: str
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/html": str(self.html), "text/plain": self.text}
+
+
+def show_sentence(sentence: str) -> Shown:
+    """One sentence."""
+    return Shown(Markup('<p class="said">{}</p>').format(sentence), sentence)
+
+
+def show_figure(chart: alt.TopLevelMixin, caption: str) -> Shown:
+    """A plot as a picture that asks for nothing, with its caption."""
+    picture = vl_convert.vegalite_to_svg(chart.to_json())
+    return Shown(
+        Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
+            Markup(picture),  # noqa: S704  # the renderer escapes what it writes
+            caption,
+        ),
+        f"[plot] {caption}",
+    )
+
+
+def show_table(
+    table: Table,
+    caption: str,
+    *,
+    empty: str,
+    shown: int,
+    only: Sequence[str] | None,
+    sha256: str,
+) -> Shown:
+    """The first rows with their caption and the file that has them all."""
+    file = f"{table.name}.csv"
+    if not table.rows:
+        none = Markup('<p class="said">{} <span class="file">{}: no rows, sha256 {}</span></p>')
+        return Shown(none.format(empty, file, sha256[:_MARK_CHARS]), empty)
+    at = [
+        number for number, column in enumerate(table.columns) if only is None or column.name in only
+    ]
+    if len(table.rows) == 1:
+        return _show_single(table, at, caption, file, sha256)
+    head = Markup("").join(
+        Markup('<th class="{}">{}</th>').format(
+            _side(table, number), _broken(table.columns[number].name)
+        )
+        for number in at
+    )
+    body = Markup("").join(_row(table, row, at) for row in table.rows[:shown])
+    told = _count_words(len(table.rows), shown)
+    html = Markup(
+        "<figure><figcaption>{}</figcaption>"
+        '<div class="wide"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
+        '<p class="file">{}: {}, sha256 {}</p></figure>'
+    ).format(caption, head, body, file, told, sha256[:_MARK_CHARS])
+    return Shown(html, f"[table] {caption}: {told}")
+
+
+def _show_single(table: Table, at: Sequence[int], caption: str, file: str, sha256: str) -> Shown:
+    """One row reads better upright."""
+    lines = Markup("").join(
+        Markup("<tr><th>{}</th><td>{}</td></tr>").format(
+            table.columns[number].name, show_value(table.rows[0][number])
+        )
+        for number in at
+    )
+    html = Markup(
+        '<figure><figcaption>{}</figcaption><table class="upright">{}</table>'
+        '<p class="file">{}: 1 row, sha256 {}</p></figure>'
+    ).format(caption, lines, file, sha256[:_MARK_CHARS])
+    return Shown(html, f"[table] {caption}: 1 row")
+
+
+def show_value(value: Any) -> str:
+    """A value in a cell. Counts have their thousands apart, times are UTC to the minute."""
+    if value is None:
+        return UNKNOWN
+    told = next((tell(value) for kind, tell in _TOLD if isinstance(value, kind)), None)
+    text = str(value) if told is None else told
+    return text if len(text) <= CELL_LIMIT else f"{text[: CELL_LIMIT - 1]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 work`, `2,000 works`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _row(table: Table, row: Sequence[Any], at: Sequence[int]) -> Markup:
+    cells = Markup("").join(
+        Markup('<td class="{}">{}</td>').format(_side(table, number), _broken(row[number]))
+        for number in at
+    )
+    return Markup("<tr>{}</tr>").format(cells)
+
+
+def _broken(value: Any) -> Markup:
+    """A word like `exact_music_id` may break at its underscores, a very long one anyhow."""
+    text = show_value(value)
+    ends = [0, *(found.end() for found in _BREAKABLE.finditer(text)), len(text)]
+    return _BREAK.join(escape(text[start:end]) for start, end in pairwise(ends))
+
+
+def _side(table: Table, number: int) -> str:
+    return _SIDES.get(table.columns[number].kind, "text")
+
+
+def _count_words(rows: int, shown: int) -> str:
+    told = counted(rows, "row")
+    return told if rows <= shown else f"{told}, the first {shown} of them above"
+
+
+_TOLD: tuple[tuple[type, Callable[[Any], str]], ...] = (
+    (bool, lambda value: "yes" if value else "no"),
+    (int, lambda value: f"{value:,}"),
+    (float, lambda value: f"{value:.3g}" if abs(value) < _SMALL else f"{value:,.0f}"),
+    (datetime, lambda value: f"{value.astimezone(UTC):%Y-%m-%d %H:%M}"),
+    (date, lambda value: value.isoformat()),
+    (list, lambda value: ", ".join(map(str, value))),
+)
+"""The first that fits: a flag is a whole number, and a time a date, too."""

@@ -1,0 +1,136 @@
+"""A report at work: the lake as of one moment, and everything that it shows and leaves behind.
+
+Not here: what is read (`tracks` and its neighbours), how values look (`display`).
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pyarrow as pa
+
+from pipelines.reports.figures.display import Shown, show_figure, show_sentence, show_table
+from pipelines.reports.figures.header import read_facts, show_facts
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.atomic_files import write_whole
+from warehouse.exports.export_table import to_table
+from warehouse.exports.table_files import to_csv
+from warehouse.home.folder import open_home
+from warehouse.lake.as_of import parse_as_of
+from warehouse.lake.store import open_lake
+from warehouse.records.errors import InvalidParameterError
+
+SHOWN_ROWS = 20
+
+
+@dataclass(slots=True)
+class Report:
+    """One report. `moment` is the newest row that it can see; None where there is none at all.
+
+    `tables` is the folder for CSV files; None leaves none behind.
+    """
+
+    name: str
+    engine: Engine
+    moment: datetime | None
+    tables: Path | None
+    _names: set[str] = field(default_factory=set)
+
+    def header(self, **parameters: object) -> Shown:
+        """What a reader has to know first: the moment, the tables, the method, the limits."""
+        return show_facts(self.name, parameters, read_facts(self.engine, self.moment))
+
+    def within(self, name: str, value: int, least: int, most: int) -> int:
+        """A whole number that a report can use.
+
+        Raises:
+            InvalidParameterError: It is too small or too large.
+        """
+        if not least <= value <= most:
+            raise InvalidParameterError(f"{name}: {value} is not between {least} and {most}")
+        return value
+
+    def table(
+        self,
+        name: str,
+        found: pa.Table,
+        caption: str,
+        *,
+        empty: str,
+        shown: int = SHOWN_ROWS,
+        only: Sequence[str] | None = None,
+    ) -> Shown:
+        """Show the first rows of a table, or a sentence for an empty one; the file has them all.
+
+        Args:
+            name: Name of the file, once per report.
+            found: Its rows, in their order.
+            caption: What one row is.
+            empty: What it means that there are none.
+            shown: Rows on the page.
+            only: Columns on the page; None: all.
+        """
+        if name in self._names:
+            raise InvalidParameterError(f"the report has two tables named {name}")
+        self._names.add(name)
+        plain = to_table(name, found)
+        packed = to_csv(plain, with_mark=True)
+        if self.tables is not None:
+            write_whole(self.tables / f"{name}.csv", [packed])
+        mark = hashlib.sha256(packed).hexdigest()
+        return show_table(plain, caption, empty=empty, shown=shown, only=only, sha256=mark)
+
+    def figure(
+        self, chart: alt.TopLevelMixin | None, caption: str, *, empty: str = "Nothing to draw."
+    ) -> Shown:
+        """Show a plot, or a sentence where there is nothing to draw."""
+        return show_sentence(empty) if chart is None else show_figure(chart, caption)
+
+    def say(self, sentence: str) -> Shown:
+        """A sentence with numbers in it."""
+        return show_sentence(sentence)
+
+
+def open_report(
+    name: str, *, home: str, lake: str = "", as_of: str = "", tables: str = ""
+) -> Report:
+    """Open the warehouse for a report.
+
+    Args:
+        name: The report's name.
+        home: Folder of one world below `DATA_HOME`, for example `warehouse/data/sandbox`.
+        lake: Address of its lake where it lies elsewhere.
+        as_of: A date or a time; empty: the newest commit, whatever joins the lake meanwhile.
+        tables: Folder for the tables as CSV; empty: none.
+
+    Raises:
+        InvalidParameterError: `as_of` is no moment that is over, or `home` no home.
+        WarehouseError: The lake cannot be opened.
+    """
+    folder = Path(home).expanduser().resolve()
+    if not folder.is_dir():
+        raise InvalidParameterError(f"there is no home {folder.name!r}: nothing was collected yet")
+    place = open_home(folder.parent, folder.name)
+    opened = open_lake(lake or place.lake_url, world=place.world)
+    moment = parse_as_of(as_of, now=datetime.now(UTC)) if as_of else _newest_commit(opened)
+    engine = Engine(opened, as_of=moment)
+    return Report(name, engine, moment, Path(tables) if tables else None)
+
+
+def _newest_commit(lake: Any) -> datetime | None:
+    """So that a report of the present is a report as of a moment, too."""
+    engine = Engine(lake)
+    try:
+        newest = " union all ".join(
+            f"select max(committed_at) as moment from {table.name}"  # noqa: S608  # as below
+            for table in lake.tables
+        )
+        found: Mapping[str, Any] = engine.rows(f"select max(moment) as moment from ({newest})")[0]  # noqa: S608  # the contract's names
+        moment: datetime | None = found["moment"]
+        return moment
+    finally:
+        engine.close()

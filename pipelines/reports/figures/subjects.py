@@ -1,0 +1,124 @@
+"""Whom a report is about: the track, tracks or account that were named, or the likeliest one.
+
+Here: choosing, and a clear answer where nobody by that name was ever seen. Not here: what a report
+reads of them.
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.errors import InvalidParameterError
+
+MOST_TRACKS = 6
+"""More lines than that cannot be told apart in black and white."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A track or an account: its id and the name last seen."""
+
+    id: str
+    name: str | None
+
+    @property
+    def label(self) -> str:
+        """Name and the end of the id: names repeat."""
+        return f"{self.name or '(no name)'} …{self.id[-4:]}"
+
+
+def read_tracks(engine: Engine) -> list[Subject]:
+    """Tracks that any job concluded about, the latest first."""
+    found = engine.rows(
+        """
+        with asked as (
+            select music_id, max(committed_at) as concluded_at from marts.job_results
+            group by music_id
+        ),
+        named as (
+            select music_id, max_by(title, (observed_at, surface)) as title from seen.tracks
+            group by music_id
+        )
+        select music_id, title from asked left join named using (music_id)
+        where music_id != '' order by concluded_at desc, music_id
+        """
+    )
+    return [Subject(id=str(row["music_id"]), name=_text(row["title"])) for row in found]
+
+
+def read_accounts(engine: Engine) -> list[Subject]:
+    """Accounts of confirmed works, those with the most of them first."""
+    found = engine.rows(
+        """
+        with users as (
+            select sec_uid, count(distinct aweme_id) as works from marts.confirmed_videos
+            where sec_uid is not null group by sec_uid
+        ),
+        named as (
+            select sec_uid, max_by(nickname, (observed_at, aweme_id, surface)) as nickname
+            from seen.videos where sec_uid is not null group by sec_uid
+        ),
+        met as (select sec_uid, max(nickname) as nickname from seen.accounts group by sec_uid)
+        select sec_uid, coalesce(met.nickname, named.nickname) as nickname
+        from named full join met using (sec_uid) left join users using (sec_uid)
+        order by users.works desc nulls last, sec_uid
+        """
+    )
+    return [Subject(id=str(row["sec_uid"]), name=_text(row["nickname"])) for row in found]
+
+
+def choose_track(engine: Engine, music_id: str) -> Subject:
+    """The named track; for an empty id the one of the latest completed scan.
+
+    Raises:
+        InvalidParameterError: No job concluded anything about it, or about any track.
+    """
+    return _choose(read_tracks(engine), music_id, what="track", parameter="music_id")
+
+
+def choose_tracks(engine: Engine, music_ids: str) -> list[Subject]:
+    """The tracks of a comma-separated list, in its order; for an empty one the latest three.
+
+    Raises:
+        InvalidParameterError: One is not known, or they are fewer than two or too many.
+    """
+    known = read_tracks(engine)
+    wanted = [one.strip() for one in music_ids.split(",") if one.strip()]
+    chosen = [
+        _choose(known, one, what="track", parameter="music_ids") for one in dict.fromkeys(wanted)
+    ] or known[:3]
+    if not 2 <= len(chosen) <= MOST_TRACKS:  # noqa: PLR2004  # a comparison has two sides
+        raise InvalidParameterError(
+            f"music_ids: a comparison needs 2 to {MOST_TRACKS} scanned tracks, "
+            f"there are {len(chosen)}"
+        )
+    return chosen
+
+
+def choose_account(engine: Engine, sec_uid: str) -> Subject:
+    """The named account; for an empty id the one with the most confirmed works.
+
+    Raises:
+        InvalidParameterError: It was never observed, or none was.
+    """
+    return _choose(read_accounts(engine), sec_uid, what="account", parameter="sec_uid")
+
+
+def _choose(known: list[Subject], wanted: str, *, what: str, parameter: str) -> Subject:
+    by_id = {one.id: one for one in known}
+    wanted = wanted.strip()
+    if not known:
+        raise InvalidParameterError(f"{parameter}: no {what} was seen until this moment")
+    if not wanted:
+        return known[0]
+    if wanted in by_id:
+        return by_id[wanted]
+    near = get_close_matches(wanted, by_id, n=1, cutoff=0.0)
+    raise InvalidParameterError(
+        f"{parameter}: no {what} {wanted!r} was seen until this moment; "
+        f"of {len(known):,} known the nearest is {near[0]} ({by_id[near[0]].name or 'no name'})"
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,244 @@
+"""How a Top N would move with other limits: kept evidence judged again, rejected pairs included.
+
+Only the literal rules of the specification are applied again, to numbers that were kept. A looser
+limit cannot tell the score that a rejected pair would have had, so it gives an upper bound: pairs
+whose distances would hold. Works behind an id that no scan read are not there to be ranked.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.evidence import Limits, PairEvidence, holds_as_heard, meets_rule
+
+CHROMA_LIMITS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+SCORE_LIMITS = CHROMA_LIMITS
+VIRAL_LINES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+
+type Row = Mapping[str, Any]
+
+
+def read_pairs(engine: Engine, music_id: str) -> pa.Table:
+    """Every pair that the newest scan of the track compared as heard, or as a variant."""
+    return engine.table(
+        """
+        with newest as (
+            select max_by(job_id, (committed_at, job_id)) as job_id
+            from marts.audio_comparisons where track_music_id = $id
+        )
+        select
+            comparison_id, verdict, reason, segment, chroma_distance, mfcc_distance, overlap_s,
+            peak_agreement, score, speed, semitones, candidate_aweme_id, candidate_music_id
+        from marts.audio_comparisons
+        where track_music_id = $id and job_id = (select job_id from newest)
+        order by comparison_id
+        """,
+        {"id": music_id},
+    )
+
+
+def read_pool(engine: Engine, music_id: str) -> pa.Table:
+    """Works that the newest scan with comparisons had read, with their music id and counts."""
+    return engine.table(
+        """
+        with newest as (
+            select max_by(job_id, (committed_at, job_id)) as job_id
+            from marts.audio_comparisons where track_music_id = $id
+        ),
+        pool as (
+            select aweme_id, max(music_id) as music_id
+            from marts.candidates where job_id = (select job_id from newest) group by aweme_id
+        ),
+        confirmed as (
+            select aweme_id, link_type, source_music_id from marts.confirmed_videos
+            where music_id = $id and job_id = (select job_id from newest)
+        ),
+        counted as (
+            select aweme_id, music_id as shown_music_id, digg_count,
+                digg_count + 4 * comment_count + 3 * collect_count + 8 * share_count as hot_score
+            from seen.videos
+            where aweme_id in (select aweme_id from pool union select aweme_id from confirmed)
+            qualify row_number() over (
+                partition by aweme_id order by statistics_complete desc,
+                (digg_count is not null) desc, observed_at desc, committed_at desc, surface
+            ) = 1
+        )
+        select
+            aweme_id, coalesce(source_music_id, pool.music_id, shown_music_id) as music_id,
+            link_type, digg_count, hot_score
+        from pool full join confirmed using (aweme_id) left join counted using (aweme_id)
+        order by hot_score desc nulls last, aweme_id
+        """,
+        {"id": music_id},
+    )
+
+
+def count_verdicts(pairs: pa.Table) -> pa.Table:
+    """Pairs by verdict, reason and segment, with how near and how far each lies."""
+    found = pairs.group_by(["verdict", "reason", "segment"]).aggregate(
+        [
+            ("comparison_id", "count"),
+            ("chroma_distance", "min"),
+            ("chroma_distance", "max"),
+            ("score", "min"),
+            ("score", "max"),
+        ]
+    )
+    named = found.rename_columns(
+        [
+            "verdict", "reason", "segment", "pairs", "least_chroma_distance",
+            "most_chroma_distance", "least_score", "most_score",
+        ]
+    )  # fmt: skip
+    order = [(name, "ascending") for name in ("verdict", "reason", "segment")]
+    return named.sort_by(order)
+
+
+def judge_chroma(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
+    """What the limit of the chroma distance (local rule, 0.65) would have let through."""
+    return _judge(
+        pairs,
+        pool,
+        top=top,
+        values=CHROMA_LIMITS,
+        usual=Limits().local_chroma_distance,
+        to_limits=lambda value: replace(Limits(), local_chroma_distance=value),
+    )
+
+
+def judge_score(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
+    """What the limit of the composite score (0.65) would have let through."""
+    return _judge(
+        pairs,
+        pool,
+        top=top,
+        values=SCORE_LIMITS,
+        usual=Limits().match_threshold,
+        to_limits=lambda value: replace(Limits(), match_threshold=value),
+    )
+
+
+def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
+    """How many confirmed works reach each line of likes, and how the Top N with `viral_only` moves.
+
+    A work whose likes are unknown reaches no line.
+    """
+    confirmed = [row for row in pool.to_pylist() if row["link_type"] is not None]
+    now = _top_viral(confirmed, usual, top)
+    rows = []
+    for line in sorted({*VIRAL_LINES, usual}):
+        best = _top_viral(confirmed, line, top)
+        rows.append(
+            {
+                "viral_line": line,
+                "is_usual": line == usual,
+                "viral_count": sum((row["digg_count"] or 0) >= line for row in confirmed),
+                "top_count": len(best),
+                "came": len(best - now),
+                "went": len(now - best),
+            }
+        )
+    return pa.Table.from_pylist(rows)
+
+
+def read_said(engine: Engine) -> pa.Table:
+    """What people said of compared pairs against the verdicts, by verdict."""
+    return engine.table(
+        """
+        with said as (
+            select * from marts.annotations
+            qualify row_number() over (
+                partition by comparison_id order by annotated_at desc, annotation_id
+            ) = 1
+        )
+        select verdict, reason, said, count(*) as pairs
+        from said join marts.audio_comparisons using (comparison_id)
+        group by verdict, reason, said order by verdict, reason, said
+        """
+    )
+
+
+def _judge(
+    pairs: pa.Table,
+    pool: pa.Table,
+    *,
+    top: int,
+    values: Iterable[float],
+    usual: float,
+    to_limits: Any,
+) -> pa.Table:
+    kept, works = pairs.to_pylist(), pool.to_pylist()
+    now = _top(works, _confirmed_ids(kept, to_limits(usual)), top)
+    rows = []
+    for value in sorted({*values, usual}):
+        limits = to_limits(value)
+        ids = _confirmed_ids(kept, limits)
+        best = _top(works, ids, top)
+        rows.append(
+            {
+                "limit": value,
+                "is_usual": value == usual,
+                "pairs_confirmed": sum(_holds(row, limits) for row in kept),
+                "pairs_within_distances": sum(_is_near(row, limits) for row in kept),
+                "music_ids_confirmed": len(ids),
+                "works_confirmed": sum(_is_in(row, ids) for row in works),
+                "top_count": len(best),
+                "came": len(best - now),
+                "went": len(now - best),
+            }
+        )
+    return pa.Table.from_pylist(rows)
+
+
+def _confirmed_ids(pairs: Sequence[Row], limits: Limits) -> set[str]:
+    return {row["candidate_music_id"] for row in pairs if _holds(row, limits)}
+
+
+def _top(works: Sequence[Row], ids: set[str], top: int) -> set[str]:
+    """The works are ordered already."""
+    return {row["aweme_id"] for row in [row for row in works if _is_in(row, ids)][:top]}
+
+
+def _top_viral(works: Sequence[Row], line: int, top: int) -> set[str]:
+    return {row["aweme_id"] for row in [w for w in works if (w["digg_count"] or 0) >= line][:top]}
+
+
+def _is_in(row: Row, ids: set[str]) -> bool:
+    """A work with the track's own id needs no listening, whatever the limits."""
+    return row["link_type"] == "exact_music_id" or row["music_id"] in ids
+
+
+def _holds(row: Row, limits: Limits) -> bool:
+    """Kept numbers confirm the pair; what was rejected for its tones or tempo stays rejected."""
+    is_open = row["verdict"] == "confirmed" or row["reason"] in {
+        "score_below_threshold",
+        "distances_above_limits",
+    }
+    return is_open and holds_as_heard(_pair(row), limits)
+
+
+def _is_near(row: Row, limits: Limits) -> bool:
+    """The distances alone: what a looser limit could let through at most."""
+    pair = _pair(row)
+    if pair.chroma_distance is None or pair.mfcc_distance is None or pair.overlap_s is None:
+        return False
+    if pair.segment is None or (pair.speed, pair.semitones) != (1.0, 0.0):
+        return False
+    return meets_rule(
+        pair.segment,
+        chroma_distance=pair.chroma_distance,
+        mfcc_distance=pair.mfcc_distance,
+        overlap_s=pair.overlap_s,
+        limits=limits,
+    )
+
+
+def _pair(row: Row) -> PairEvidence:
+    names = (
+        "verdict", "reason", "segment", "chroma_distance", "mfcc_distance", "overlap_s", "score",
+        "speed", "semitones",
+    )  # fmt: skip
+    return PairEvidence(**{name: row[name] for name in names})

@@ -1,0 +1,63 @@
+"""A page as PDF, printed by Chromium. The page is handed over as text: nothing is loaded, and the
+browser's proxy is a port at which nobody listens.
+"""
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+
+from playwright.async_api import Error
+
+from pipelines.platform.browser.process import BrowserProcess, find_chromium
+from warehouse.exports.atomic_files import write_whole
+from warehouse.records.errors import SametrackError
+
+NOWHERE = "http://127.0.0.1:9"
+_FOOTER = (
+    '<div style="font-size:7pt;width:100%;text-align:center;color:#555">'
+    '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
+)
+
+
+def write_pdf(html: str, page: Path, *, chromium: Path | None) -> Path:
+    """Print a page into a PDF beside it; returns where.
+
+    Raises:
+        ProviderUnsupportedError: There is no Chromium.
+        InvalidParameterError: It cannot be written there.
+        SametrackError: It does not start or print.
+    """
+    pdf = page.with_suffix(".pdf")
+    write_whole(pdf, [print_page(html, chromium=chromium)])
+    return pdf
+
+
+def print_page(html: str, *, chromium: Path | None) -> bytes:
+    """The PDF of a page.
+
+    Raises:
+        ProviderUnsupportedError: There is no Chromium.
+        UnreachableError: It does not start.
+        SametrackError: It does not print.
+    """
+    return asyncio.run(_print(html, find_chromium(chromium)))
+
+
+async def _print(html: str, chromium: Path) -> bytes:
+    async with aclosing(BrowserProcess(chromium)) as process:
+        browser = await process.started(proxy=NOWHERE)
+        try:
+            context = await browser.new_context(
+                java_script_enabled=False, service_workers="block", offline=True
+            )
+            page = await context.new_page()
+            await page.set_content(html, wait_until="load")
+            return await page.pdf(
+                format="A4",
+                prefer_css_page_size=True,
+                display_header_footer=True,
+                header_template="<span></span>",
+                footer_template=_FOOTER,
+            )
+        except Error as error:
+            raise SametrackError("the page could not be printed") from error

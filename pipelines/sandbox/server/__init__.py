@@ -1,0 +1,8 @@
+"""The server of the sandbox on loopback: a world as guests of the platform see one.
+
+`serve` runs it until a signal. Nothing in here is a client, and nothing contacts another host.
+"""
+
+from pipelines.sandbox.server.app import SandboxOptions, create_sandbox, serve
+
+__all__ = ["SandboxOptions", "create_sandbox", "serve"]

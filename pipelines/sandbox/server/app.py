@@ -1,0 +1,158 @@
+"""Composition of the stand-in platform, and how it runs: one line of JSON when it listens.
+
+What belongs here: options, the table of surfaces, start and clean stop.
+"""
+
+import asyncio
+import json
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.gateway import Doorway
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.surfaces import (
+    charts,
+    control,
+    hashtags,
+    media,
+    music,
+    search,
+    slides_info,
+    users,
+)
+from pipelines.sandbox.server.surfaces import control_facts as knowledge
+from pipelines.sandbox.server.web import share_pages, short_links, static, user_pages, web_pages
+from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
+from pipelines.sandbox.world.hardness import hardness
+from pipelines.sandbox.world.world import World
+
+SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
+    control.routes, knowledge.routes, share_pages.routes, music.routes, hashtags.routes,
+    users.routes,
+    user_pages.routes, slides_info.routes, web_pages.routes, search.routes, charts.routes,
+    media.routes, static.routes, short_links.routes,
+)  # fmt: skip
+"""Each surface is a file with `routes(platform)`. Short links come last: they match any word."""
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxOptions:
+    """How the stand-in platform runs.
+
+    Attributes:
+        seed: Seed of the world.
+        size: Size of the world, 1.0 for some 5,000 works.
+        port: Port on loopback, 0 for a free one.
+        cache_dir: Folder of rendered sounds.
+        latency_ms: How long every answer takes at least.
+        tracks: Number of tracks, None for the world's own choice.
+        renderers: Processes that render sound.
+        altered_share: Part of the videos with a track whose own sound differs from that of the
+            music id that they name.
+    """
+
+    seed: int = 1
+    size: float = 1.0
+    port: int = 8790
+    cache_dir: Path
+    latency_ms: float = 0.0
+    tracks: int | None = None
+    renderers: int = 2
+    altered_share: float = ALTERED_SHARE
+
+
+def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
+    """The application over a new world.
+
+    Args:
+        options: How it runs.
+        port: The port in its addresses, when it differs from the options'.
+
+    Raises:
+        WorldTooEasyError: The world would prove nothing.
+    """
+    world = World(
+        options.seed, options.size, tracks=options.tracks, altered_share=options.altered_share
+    )
+    hardness(world)
+    platform = Platform(
+        world, cache_dir=options.cache_dir, renderers=options.renderers,
+        addresses=Addresses(options.port if port is None else port),
+    )  # fmt: skip
+    routes = [route for surface in SURFACES for route in surface(platform)]
+
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        platform.warm()
+        yield
+        platform.close()
+
+    surfaces = Starlette(routes=routes, lifespan=running)
+    surfaces.router.redirect_slashes = False
+    return Doorway(surfaces, routes, platform, latency_s=options.latency_ms / 1000)
+
+
+def serve(options: SandboxOptions) -> None:
+    """Run until SIGTERM or SIGINT; prints one line of JSON when it listens.
+
+    Raises:
+        OSError: The port is taken.
+    """
+    listener = socket.create_server((LOOPBACK, options.port))
+    # asyncio forgets this for such a socket, and each short answer would wait 40 ms for nothing
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    port = int(listener.getsockname()[1])
+    application = create_sandbox(options, port=port)
+    config = uvicorn.Config(
+        application, log_level="warning", access_log=False, server_header=False,
+        timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    ready: dict[str, object] = {
+        "port": port,
+        "seed": options.seed,
+        "size": options.size,
+        "ready": True,
+    }
+    asyncio.run(_run(_Server(config, ready), listener))
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and leaves signals to us: uvicorn exits by them after its stop."""
+
+    def __init__(self, config: uvicorn.Config, ready: dict[str, object]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then say so."""
+        await super().startup(sockets=sockets)
+        sys.stdout.write(json.dumps(self._ready) + "\n")
+        sys.stdout.flush()
+
+
+async def _run(server: uvicorn.Server, listener: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop, server)
+    await server.serve(sockets=[listener])
+
+
+def _stop(server: uvicorn.Server) -> None:
+    server.should_exit = True

@@ -1,0 +1,58 @@
+"""What the platform can look up by words: hashtags by id and name, works by a search.
+
+Reading every caption takes time, so a directory is made once, in a thread, when first asked for.
+"""
+
+import hashlib
+
+from pipelines.sandbox.server.stable_shares import share_of
+from pipelines.sandbox.world.content import texts
+from pipelines.sandbox.world.content.sounds import Sound, SoundKind
+from pipelines.sandbox.world.random_streams import Ints
+from pipelines.sandbox.world.search import HASHTAG_DEPTH, Finding
+from pipelines.sandbox.world.world import World
+
+_MAPPED = 0.3
+"""Part of the user sounds behind which the platform names the song."""
+
+
+class Directory:
+    """Hashtags and search of a world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.finding = Finding(world, lambda sound: mapped_title(world, sound) or "")
+        self._names = {str(hashtag_id(name)): name for name in self.finding.hashtags}
+
+    @property
+    def hashtags(self) -> dict[str, str]:
+        """Names by id, those of most works first."""
+        counts = self.finding.hashtags
+        order = sorted(self._names.items(), key=lambda entry: (-counts[entry[1]].size, entry[0]))
+        return dict(order)
+
+    def name_of(self, ch_id: str) -> str | None:
+        """Name of a hashtag; None when nobody uses it."""
+        return self._names.get(ch_id)
+
+    def members(self, ch_id: str) -> Ints:
+        """Rows of all its listed works, most liked first."""
+        return self.finding.hashtags[self._names[ch_id]]
+
+    def listed(self, ch_id: str) -> list[int]:
+        """Rows that a guest can page through under a hashtag."""
+        return list(map(int, self.members(ch_id)[:HASHTAG_DEPTH]))
+
+
+def hashtag_id(name: str) -> int:
+    """Id of a hashtag, up to 19 digits."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return int.from_bytes(digest) % 10**18 + 10**18
+
+
+def mapped_title(world: World, sound: Sound) -> str | None:
+    """The song that the platform names behind a user sound: "title（artist）"; mostly None."""
+    is_mapped = share_of(sound.music_id, "mapped") < _MAPPED and sound.kind <= SoundKind.TEMPO
+    if sound.owner < 0 or not is_mapped:
+        return None
+    return f"{world.title_of(sound.score)}（{texts.artist_name(world.seed, sound.score)}）"

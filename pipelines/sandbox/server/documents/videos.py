@@ -1,0 +1,298 @@
+"""JSON shapes of works, sounds and accounts, one function per form in which guests see them.
+
+What belongs here: which fields a form has and which it withholds or zeroes. Routes and envelopes
+are in `surfaces/`.
+"""
+
+import json
+
+from pipelines.sandbox.server.addresses import SHARE
+from pipelines.sandbox.server.documents.directory import hashtag_id, mapped_title
+from pipelines.sandbox.server.media_tickets import media_address, silent_address
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.stable_shares import share_of
+from pipelines.sandbox.world.content import texts
+from pipelines.sandbox.world.content.sounds import Sound
+from pipelines.sandbox.world.content.videos import State, Work
+from pipelines.sandbox.world.search import hashtags_in
+from pipelines.sandbox.world.world import AccountFacts
+
+Document = dict[str, object]
+
+_NOTICE = "抱歉，作品不见了"
+_DETAIL = "因作品权限或已被删除，无法观看，去看看其他作品吧"
+_REASONS = {
+    State.DELETED: "status_deleted",
+    State.PRIVATE: "status_self_see",
+    State.REVIEWING: "status_reviewing",
+}
+_VIDEO_PREFIX = "v0200fg10000"
+
+
+def filtered(aweme_id: str, work: Work | None) -> Document:
+    """Entry of a `filter_list`: a work that is named but not shown."""
+    reason = "item_non_existent" if work is None else _REASONS[work.state]
+    return {
+        "aweme_id": aweme_id, "filter_reason": reason, "notice": _NOTICE, "detail_msg": _DETAIL,
+    }  # fmt: skip
+
+
+def to_video_id(aweme_id: str) -> str:
+    """Id of a work's media, which is not its public id."""
+    return f"{_VIDEO_PREFIX}{int(aweme_id):016x}"
+
+
+def read_video_id(video_id: str) -> str | None:
+    """The work whose media has this id."""
+    digits = video_id.removeprefix(_VIDEO_PREFIX)
+    try:
+        return str(int(digits, 16)) if digits != video_id else None
+    except ValueError:
+        return None
+
+
+def page_work(platform: Platform, work: Work) -> Document:
+    """A work as its share page shows it: no music address, author counts zeroed."""
+    author = platform.world.account(work.account)
+    sound = platform.world.sounds.row(work.sound)
+    return {
+        **_core(platform, work, is_page=True),
+        "aweme_type": 4,
+        "author": _page_author(platform, author),
+        "music": {
+            "mid": sound.music_id, **_song(platform, sound), "status": 1,
+            "cover_hd": None, "cover_large": None, "cover_thumb": None,
+        },
+        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), "play_count": 0},
+        "cha_list": None, "image_infos": None, "promotions": None, "long_video": None,
+        "risk_infos": {"warn": False, "type": 0, "content": ""},
+    }  # fmt: skip
+
+
+def detail_work(platform: Platform, work: Work) -> Document:
+    """A work as the detail JSON shows it."""
+    sound = platform.world.sounds.row(work.sound)
+    more = {"play_count": 0, "admire_count": 0, "recommend_count": work.digg_count // 50}
+    return {
+        **_core(platform, work, is_page=False),
+        "aweme_type": 0,
+        "media_type": 2 if work.is_photo else 4,
+        "author": _detail_author(platform, platform.world.account(work.account)),
+        "music": _detail_music(platform, work, sound),
+        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), **more},
+        "is_top": int(work.is_pinned),
+        "status": {
+            "is_delete": False, "private_status": 0, "in_reviewing": False, "part_see": 0,
+            "allow_share": True,
+        },
+        "share_url": platform.addresses.on(
+            SHARE,
+            f"/share/video/{work.aweme_id}/?region=CN&mid={sound.music_id}",
+        ),
+    }  # fmt: skip
+
+
+def music_list_work(platform: Platform, work: Work) -> Document:
+    """A work in the list of a music id: trimmed, bookmarks unknown as 0."""
+    return {
+        "aweme_id": work.aweme_id, "desc": platform.world.caption(work), "author": None,
+        "music": {}, "cha_list": None, "text_extra": None, "video_labels": None,
+        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), "collect_count": 0},
+        "video": video_of(platform, work, with_play=False),
+        "images": images_of(platform, work), "aweme_type": 4,
+    }  # fmt: skip
+
+
+def post_work(platform: Platform, work: Work) -> Document:
+    """A work in the list of its author, mobile form: likes only, no time, no music."""
+    return {
+        "aweme_id": work.aweme_id, "desc": platform.world.caption(work),
+        "is_top": int(work.is_pinned),
+        "statistics": {"digg_count": work.digg_count},
+        "video": {"cover": picture(platform, work.aweme_id)},
+        "images": images_of(platform, work),
+    }  # fmt: skip
+
+
+def music_info(platform: Platform, sound: Sound) -> Document:
+    """A music id as `music/info` shows it: no address, no user count."""
+    extra: Document = {"is_original_sound": sound.owner >= 0}
+    if sound.owner >= 0:
+        extra["owner_nickname"] = texts.nickname(platform.world.seed, sound.owner)
+        extra["extract_item_id"] = _first_work(platform, sound)
+    followed = {"music_use_count": int(platform.world.works_by_sound(sound.index).size)}
+    extra["high_level_follow_info"] = json.dumps(followed)
+    return {
+        "mid": sound.music_id, **_song(platform, sound),
+        "cover_hd": picture(platform, sound.music_id),
+        "cover_large": picture(platform, sound.music_id),
+        "cover_thumb": picture(platform, sound.music_id),
+        "extra": json.dumps(extra, ensure_ascii=False),
+    }  # fmt: skip
+
+
+def hashtag_info(platform: Platform, name: str, *, members: int) -> Document:
+    """A hashtag as `challenge/info` shows it: its id is text here."""
+    return {
+        "cid": str(hashtag_id(name)), "cha_name": name, "desc": "", "type": 1,
+        "user_count": members, "view_count": members * 9173, "is_commerce": False,
+        "schema": "", "cover_item": picture(platform, f"tag{hashtag_id(name)}"),
+    }  # fmt: skip
+
+
+def hashtag_list_work(platform: Platform, work: Work) -> Document:
+    """A work in the list of a hashtag: who posted it and what it says, no counts at all."""
+    caption = platform.world.caption(work)
+    return {
+        "aweme_id": work.aweme_id, "desc": caption, "aweme_type": 4,
+        "author": {"sec_uid": platform.world.sec_uid(work.account)},
+        "text_extra": tags_of(caption, as_text=False),
+        "video": {"cover": picture(platform, work.aweme_id)},
+        "images": images_of(platform, work),
+    }  # fmt: skip
+
+
+def user_info(platform: Platform, account: AccountFacts) -> Document:
+    """An account as `user/info` shows it; the sum of likes comes as text."""
+    return {
+        "uid": account.uid, "short_id": account.short_id, "unique_id": account.unique_id,
+        "sec_uid": account.sec_uid, "nickname": account.nickname, "signature": account.signature,
+        **avatars(platform, account),
+        "follower_count": account.follower_count, "following_count": account.following_count,
+        "aweme_count": int(platform.world.works_by_account(account.index).size),
+        "total_favorited": str(account.total_favorited),
+        "favoriting_count": account.favoriting_count,
+        "ip_location": f"IP属地：{account.ip_location}",
+    }  # fmt: skip
+
+
+def _core(platform: Platform, work: Work, *, is_page: bool) -> Document:
+    caption = platform.world.caption(work)
+    return {
+        "aweme_id": work.aweme_id, "desc": caption, "create_time": work.create_time,
+        "group_id_str": work.aweme_id,
+        "video": video_of(platform, work, with_play=True),
+        "text_extra": tags_of(caption, as_text=not is_page),
+        "images": images_of(platform, work),
+    }  # fmt: skip
+
+
+def counts_of(work: Work) -> Document:
+    return {
+        "digg_count": work.digg_count, "comment_count": work.comment_count,
+        "collect_count": work.collect_count, "share_count": work.share_count,
+    }  # fmt: skip
+
+
+def _song(platform: Platform, sound: Sound) -> Document:
+    world = platform.world
+    return {
+        "title": world.sound_title(sound), "author": world.sound_author(sound),
+        "duration": round(sound.duration_s), "cover_medium": picture(platform, sound.music_id),
+    }  # fmt: skip
+
+
+def _detail_music(platform: Platform, work: Work, sound: Sound) -> Document:
+    extra: Document = {"extract_item_id": int(_first_work(platform, sound))}
+    mapped = mapped_title(platform.world, sound)
+    if mapped is not None:
+        extra["music_display_mapping_title"] = mapped
+    owner = platform.world.sec_uid(sound.owner) if sound.owner >= 0 else ""
+    return {
+        "id": int(sound.music_id), "id_str": sound.music_id, "mid": sound.music_id,
+        **_song(platform, sound), "owner_nickname": platform.world.sound_author(sound),
+        "sec_uid": owner, "user_count": 0, "is_original_sound": sound.owner >= 0,
+        "play_url": _play_url(platform, work, sound), "matched_pgc_sound": None,
+        "extra": json.dumps(extra, ensure_ascii=False), "status": 1,
+    }  # fmt: skip
+
+
+def _play_url(platform: Platform, work: Work, sound: Sound) -> Document:
+    """The sound as a file of its own; withheld for every other music id."""
+    if work.is_silent or share_of(sound.music_id, "play_url") < 0.5:  # noqa: PLR2004  # every other
+        return {"uri": "", "url_list": []}
+    address = media_address(platform, sound, codec="mp3")
+    return {"uri": address, "url_list": [address]}
+
+
+def video_of(platform: Platform, work: Work, *, with_play: bool) -> Document:
+    sound = platform.world.sounds.row(work.sound)
+    video: Document = {
+        "cover": picture(platform, work.aweme_id), "height": 1280, "width": 720,
+        "duration": 0 if work.is_photo else round(sound.duration_s * 1000), "bit_rate": None,
+    }  # fmt: skip
+    if with_play:
+        video["play_addr"] = _play_address(platform, work, sound)
+    return video
+
+
+def _play_address(platform: Platform, work: Work, sound: Sound) -> Document:
+    """A video, an MP3 for a photo post, or the silent file."""
+    if work.is_photo:
+        silent = work.is_silent
+        address = (
+            silent_address(platform) if silent else media_address(platform, sound, codec="mp3")
+        )
+        return {"uri": address, "url_list": [address]}
+    name = to_video_id(work.aweme_id)
+    return {"uri": name, "url_list": [platform.addresses.play(name)]}
+
+
+def images_of(platform: Platform, work: Work) -> list[Document] | None:
+    if not work.is_photo:
+        return None
+    count = 1 + int(work.aweme_id) % 5
+    return [
+        {
+            "uri": f"tos/{work.aweme_id}-{number}", "width": 1080, "height": 1440,
+            "url_list": [platform.addresses.image(f"{work.aweme_id}-{number}")],
+            "download_url_list": [platform.addresses.image(f"{work.aweme_id}-{number}")],
+        }
+        for number in range(count)
+    ]  # fmt: skip
+
+
+def tags_of(caption: str, *, as_text: bool) -> list[Document]:
+    tags = []
+    for name in hashtags_in(caption):
+        start, number = caption.index(f"#{name}"), hashtag_id(name)
+        tags.append({
+            "type": 1, "hashtag_name": name, "start": start, "end": start + len(name) + 1,
+            "hashtag_id": str(number) if as_text else number,
+        })  # fmt: skip
+    return list(tags)
+
+
+def _page_author(platform: Platform, account: AccountFacts) -> Document:
+    return {
+        "nickname": account.nickname, "unique_id": account.unique_id,
+        "short_id": account.short_id, "sec_uid": account.sec_uid, "signature": account.signature,
+        **avatars(platform, account),
+        "aweme_count": int(platform.world.works_by_account(account.index).size),
+        "following_count": 0, "favoriting_count": 0, "mplatform_followers_count": 0,
+    }  # fmt: skip
+
+
+def _detail_author(platform: Platform, account: AccountFacts) -> Document:
+    return {
+        "uid": account.uid, "sec_uid": account.sec_uid, "nickname": account.nickname,
+        "unique_id": account.unique_id, "short_id": account.short_id,
+        "signature": account.signature, **avatars(platform, account),
+        "follower_count": account.follower_count, "total_favorited": account.total_favorited,
+        "following_count": 0,
+    }  # fmt: skip
+
+
+def avatars(platform: Platform, account: AccountFacts) -> Document:
+    shown = picture(platform, f"avatar{account.index}")
+    return {"avatar_thumb": shown, "avatar_medium": shown, "avatar_larger": shown}
+
+
+def picture(platform: Platform, name: str) -> Document:
+    return {"uri": f"tos/{name}", "url_list": [platform.addresses.image(name)]}
+
+
+def _first_work(platform: Platform, sound: Sound) -> str:
+    """The work that a user sound was taken from."""
+    rows = platform.world.works_by_sound(sound.index)
+    return str(platform.world.works.aweme_id[int(rows.min())]) if rows.size else "0"

@@ -1,0 +1,56 @@
+"""Addresses of media files: they carry when they expire and a mark that fits nothing else.
+
+The mark is no secret; it makes a made-up or altered address fail, as on the platform.
+"""
+
+import hashlib
+
+from pipelines.sandbox.server.addresses import MEDIA
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.world.content.sounds import Sound
+from pipelines.sandbox.world.content.videos import Alteration, Work
+from pipelines.sandbox.world.sound.encoding import Codec
+
+LIFETIME_S = 3 * 3600
+SILENT_FILE = "images_no_sound_volume_audio_file.mp3"
+_FOLDER: dict[Codec, str] = {"aac": "video", "mp3": "sound"}
+_ENDING: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
+
+
+def media_path(name: str, *, codec: Codec) -> str:
+    """Path of a file on the media host."""
+    return f"/obj/{_FOLDER[codec]}/{name}.{_ENDING[codec]}"
+
+
+def media_address(platform: Platform, sound: Sound, *, codec: Codec) -> str:
+    """Address of the file of a music id, which serves for `LIFETIME_S` from now on."""
+    return _address(platform, media_path(sound.music_id, codec=codec))
+
+
+def video_address(platform: Platform, work: Work) -> str:
+    """Address of the file of a video: that of its music id, unless it has a sound of its own."""
+    sound = platform.world.sounds.row(work.sound)
+    name = sound.music_id if work.alteration is Alteration.NONE else work.aweme_id
+    return _address(platform, media_path(name, codec="aac"))
+
+
+def _address(platform: Platform, path: str) -> str:
+    expires = platform.now + LIFETIME_S
+    query = f"x-expires={expires}&x-signature={_mark(path, expires)}"
+    return platform.addresses.on(MEDIA, f"{path}?{query}")
+
+
+def silent_address(platform: Platform) -> str:
+    """Address of the silent placeholder, which never expires."""
+    return platform.addresses.on(MEDIA, f"/obj/sound/{SILENT_FILE}")
+
+
+def is_valid(platform: Platform, path: str, *, expires: str, mark: str) -> bool:
+    """True while an address serves."""
+    if not expires.isdigit() or mark != _mark(path, int(expires)):
+        return False
+    return platform.now <= int(expires)
+
+
+def _mark(path: str, expires: int) -> str:
+    return hashlib.blake2b(f"{path}|{expires}".encode(), digest_size=16).hexdigest()

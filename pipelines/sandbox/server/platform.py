@@ -1,0 +1,138 @@
+"""The platform behind the surfaces: world, sounds, clock, addresses, log and faults.
+
+One object that every surface is given. What a surface answers is not decided here.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cached_property, partial
+from multiprocessing import get_context
+from pathlib import Path
+
+from pipelines.sandbox.server.access_log import AccessLog
+from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.documents.directory import Directory
+from pipelines.sandbox.server.faults import FaultBook
+from pipelines.sandbox.world.chart import Chart
+from pipelines.sandbox.world.content.sounds import Sound
+from pipelines.sandbox.world.content.videos import Work
+from pipelines.sandbox.world.sound.encoding import Codec
+from pipelines.sandbox.world.sound.render_process import (
+    make_file,
+    make_video_file,
+    open_shelf,
+    warm_up,
+)
+from pipelines.sandbox.world.sound.sound_cache import Shelf
+from pipelines.sandbox.world.world import World
+
+
+class Platform:
+    """What all surfaces share.
+
+    Args:
+        world: The invented world at its first moment.
+        cache_dir: Folder of rendered sounds.
+        addresses: The server's own addresses.
+        renderers: Processes that render sound, so that the event loop never waits for it.
+    """
+
+    def __init__(
+        self, world: World, *, cache_dir: Path, addresses: Addresses, renderers: int = 2
+    ) -> None:
+        self.first = world
+        self.world = world
+        self.addresses = addresses
+        self.shelf = Shelf(world, cache_dir)
+        self.log = AccessLog()
+        self.faults = FaultBook()
+        self._cache_dir = cache_dir
+        self._renderers = renderers
+        self._pool = self._new_pool()
+        self._rendering: dict[Path, asyncio.Task[None]] = {}
+        self._directory: asyncio.Task[Directory] | None = None
+
+    @property
+    def now(self) -> int:
+        """Unix seconds of the platform's clock: fixed, unless moved."""
+        return self.first.now + self.clock_offset_s
+
+    @property
+    def clock_offset_s(self) -> int:
+        """How far the clock was moved."""
+        return self.world.passed_s
+
+    async def move_clock(self, seconds: int) -> None:
+        """Move the clock, and with it the world: works grow, appear and vanish."""
+        passed_s = self.clock_offset_s + seconds
+        if seconds:
+            moved = await asyncio.to_thread(self.first.at, passed_s) if passed_s else self.first
+            self.world, self._directory = moved, None
+
+    @cached_property
+    def chart(self) -> Chart:
+        """The music chart, drawn when first asked for; it has issues of all moments."""
+        return Chart(self.first)
+
+    def warm(self) -> None:
+        """Start a rendering process, so that the first sound does not wait for it."""
+        self._pool.submit(warm_up)
+
+    async def directory(self) -> Directory:
+        """Hashtags and search; asked for by many at once, it is made once."""
+        if self._directory is None:
+            self._directory = asyncio.create_task(asyncio.to_thread(Directory, self.world))
+        return await asyncio.shield(self._directory)
+
+    async def sound_file(self, sound: Sound, *, codec: Codec) -> Path:
+        """The file of a sound; asked for by many at once, it is rendered once."""
+        path = self.shelf.path(sound, codec=codec)
+        if not path.exists():
+            await self._made(path, partial(make_file, sound.index, codec))
+        return path
+
+    async def video_file(self, work: Work) -> Path:
+        """The file of a video that has a sound of its own; rendered once as above."""
+        path = self.shelf.video_path(work)
+        if not path.exists():
+            await self._made(path, partial(make_video_file, work.index))
+        return path
+
+    async def _made(self, path: Path, make: Callable[[], bool]) -> None:
+        task = self._rendering.get(path)
+        if task is None:
+            task = asyncio.create_task(self._render(make))
+            self._rendering[path] = task
+            task.add_done_callback(lambda _: self._rendering.pop(path, None))
+        await asyncio.shield(task)
+
+    async def _render(self, make: Callable[[], bool]) -> None:
+        loop = asyncio.get_running_loop()
+        pool = self._pool
+        try:
+            await loop.run_in_executor(pool, make)
+        except BrokenProcessPool:  # a rendering process was killed; a pool never recovers
+            if self._pool is pool:
+                self._pool = self._new_pool()
+            await loop.run_in_executor(self._pool, make)
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        world = self.world
+        return ProcessPoolExecutor(
+            self._renderers,
+            mp_context=get_context("spawn"),
+            initializer=open_shelf,
+            initargs=(
+                world.seed,
+                world.size,
+                world.track_count,
+                world.altered_share,
+                self._cache_dir,
+            ),
+        )
+
+    def close(self) -> None:
+        """Stop the rendering processes."""
+        self._pool.shutdown(wait=True, cancel_futures=True)

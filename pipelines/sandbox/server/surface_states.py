@@ -1,0 +1,187 @@
+"""States of a surface that look healthy at first sight: what becomes of a good answer.
+
+What belongs here: one function per state, from the documents of a good answer to those of the bad
+one. Faults that are another answer altogether are in `faults.py`; acting on them is in
+`doorway.py`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from urllib.parse import quote
+
+from pipelines.sandbox.server.documents.framing import read_frames, to_frames
+from pipelines.sandbox.server.documents.pages import Document
+from pipelines.sandbox.server.documents.search import login_wall, nil_info
+
+Documents = list[Document]
+Query = Mapping[str, str]
+
+CURSORS = ("cursor", "max_cursor", "offset")
+_FEATURES = re.compile(rb"global\.features = \[.*\];")
+_EVERYWHERE = (
+    (b'"aweme_list"', b'"awemes"'), (b'"item_list"', b'"entries"'),
+    (b'"videoInfoRes"', b'"videoData"'), (b'"aweme_details"', b'"works"'),
+    (b'"music_info"', b'"sound"'), (b'"user_info"', b'"person"'),
+    (b'"has_more"', b'"more"'), (b'"ch_info"', b'"tag"'), (b'"aweme_detail"', b'"work"'),
+    (b'"postListData"', b'"posts"'), (b'"slidesInfoRes"', b'"slidesData"'),
+    (b'"vols"', b'"numbers"'), (b"global.features", b"global.songs"),
+)  # fmt: skip
+_ON_SURFACE = {
+    "search_stream": ((b'"data"', b'"results"'),), "search_single": ((b'"data"', b'"results"'),),
+    "chart_songs": ((b'"info"', b'"songs"'),), "chart_latest": ((b'"list"', b'"songlist"'),),
+}  # fmt: skip
+
+
+class NothingToSayError(Exception):
+    """The state means nothing on the surface."""
+
+
+def rewrite(kind: str, surface: str, body: bytes, query: Query) -> bytes:
+    """The body of a good answer, in a state.
+
+    Raises:
+        NothingToSayError: The surface has no such state.
+    """
+    if kind in _ON_BODIES:
+        return _ON_BODIES[kind](surface, body)
+    if kind == "cold_edge" and _FEATURES.search(body):
+        return _FEATURES.sub(b"global.features = [];", body)
+    is_framed = surface == "search_stream"
+    try:
+        documents = read_frames(body) if is_framed else [json.loads(body)]
+    except ValueError as exc:
+        raise NothingToSayError(f"{kind} means nothing on {surface}") from exc
+    if kind == "verify_then_healthy" and not is_framed:
+        raise NothingToSayError(f"{kind} means nothing on {surface}")
+    changed = _ON_DOCUMENTS[kind](documents, query)
+    return to_frames(changed) if is_framed else _dumped(changed[-1])
+
+
+def _restructured(surface: str, body: bytes) -> bytes:
+    """Keys have other names."""
+    if surface == "search_stream":
+        texts = [_renamed(surface, _dumped(one)) for one in read_frames(body)]
+        return to_frames(json.loads(text) for text in texts)
+    return _renamed(surface, body)
+
+
+def _renamed(surface: str, body: bytes) -> bytes:
+    for old, new in (*_EVERYWHERE, *_ON_SURFACE.get(surface, ())):
+        body = body.replace(old, new)
+        body = body.replace(quote(old, safe="").encode(), quote(new, safe="").encode())
+    return body
+
+
+def _tagged(surface: str, body: bytes) -> bytes:
+    del surface
+    return b"<!--KG_TAG_RES_START-->" + body + b"<!--KG_TAG_RES_END-->"
+
+
+def _overseas(surface: str, body: bytes) -> bytes:
+    del surface
+    return body.replace(b'"is_oversea":0', b'"is_oversea":1').replace(
+        b"%22is_oversea%22%3A0", b"%22is_oversea%22%3A1"
+    )
+
+
+_ON_BODIES: dict[str, Callable[[str, bytes], bytes]] = {
+    "structure": _restructured, "res_tag": _tagged, "overseas": _overseas,
+}  # fmt: skip
+
+
+def _emptied(documents: Documents, **fields: object) -> Documents:
+    """The last document with nothing in its lists."""
+    last = {key: [] if isinstance(value, list) else value for key, value in documents[-1].items()}
+    return [{**last, **fields}]
+
+
+def _verify_check(documents: Documents, _: Query) -> Documents:
+    return _emptied(documents, has_more=0, search_nil_info=nil_info("verify_check", is_first=True))
+
+
+def _verify_then_healthy(documents: Documents, query: Query) -> Documents:
+    return [*_verify_check(documents, query), *documents]
+
+
+def _login(_: Documents, __: Query) -> Documents:
+    return [login_wall()]
+
+
+def _nil(documents: Documents, _: Query) -> Documents:
+    return _emptied(documents, has_more=0, search_nil_info=nil_info("no_result", is_first=True))
+
+
+def _empty_ambiguous(documents: Documents, _: Query) -> Documents:
+    return _emptied(documents, has_more=0)
+
+
+def _empty_but_more(documents: Documents, _: Query) -> Documents:
+    return _emptied(documents, has_more=1)
+
+
+def _stalled(documents: Documents, query: Query) -> Documents:
+    """More is promised under the cursor that was asked for."""
+    asked = _asked_cursor(query)
+    return [
+        {**one, **{key: asked for key in CURSORS if key in one}, "has_more": 1} for one in documents
+    ]
+
+
+def _nothing_new(documents: Documents, query: Query) -> Documents:
+    """The works of the first page again (the door asked for them), under a cursor that moves."""
+    following = _asked_cursor(query) + 10
+    return [
+        {**one, **{key: following for key in CURSORS if key in one}, "has_more": 1}
+        for one in documents
+    ]
+
+
+def _cold_edge(documents: Documents, _: Query) -> Documents:
+    document = documents[-1]
+    for outer, inner in (("data", "info"), ("songs", "list")):
+        held = document.get(outer)
+        if isinstance(held, dict):
+            return [{**document, outer: {**held, inner: []}}]
+    raise NothingToSayError("only the chart has cold edges")
+
+
+def _timestamp_only(documents: Documents, _: Query) -> Documents:
+    return [{**documents[-1], "data": {"timestamp": 1_759_300_000}}]
+
+
+def _chart_status(documents: Documents, _: Query) -> Documents:
+    return [{**documents[-1], "status": 0, "errcode": 20028, "error": "busy", "data": {}}]
+
+
+def _chart_errcode(documents: Documents, _: Query) -> Documents:
+    return [{**documents[-1], "errcode": 30001, "error": "param"}]
+
+
+def _empty_detail(documents: Documents, _: Query) -> Documents:
+    """Neither the work nor a reason."""
+    last = dict(documents[-1])
+    held = [key for key in ("aweme_detail", "aweme_details") if key in last]
+    if not held:
+        raise NothingToSayError("only details can be empty so")
+    last.update(dict.fromkeys(held), filter_list=[])
+    last.pop("filter_detail", None)
+    return [last]
+
+
+_ON_DOCUMENTS: dict[str, Callable[[Documents, Query], Documents]] = {
+    "verify_check": _verify_check, "verify_then_healthy": _verify_then_healthy,
+    "login_2483": _login, "nil": _nil, "empty_ambiguous": _empty_ambiguous,
+    "empty_but_more": _empty_but_more, "stalled_cursor": _stalled, "no_new_items": _nothing_new,
+    "cold_edge": _cold_edge, "timestamp_only": _timestamp_only, "chart_status": _chart_status,
+    "chart_errcode": _chart_errcode, "empty_detail": _empty_detail,
+}  # fmt: skip
+
+
+def _asked_cursor(query: Query) -> int:
+    text = next((query[key] for key in CURSORS if query.get(key, "").isdigit()), "0")
+    return int(text)
+
+
+def _dumped(document: Document) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

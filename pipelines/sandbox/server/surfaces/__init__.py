@@ -1,0 +1,1 @@
+"""One module per surface of the platform; each offers `routes(platform)`, named by surface."""

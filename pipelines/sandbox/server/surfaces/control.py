@@ -1,0 +1,171 @@
+"""The world's own door: truth, tracks, log, clock and faults. No guest of the platform sees it.
+
+All paths begin with `/_world/`; they are neither logged nor slowed nor broken.
+"""
+
+import asyncio
+from functools import lru_cache
+
+import psutil
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from pipelines.sandbox.server.addresses import SHARE
+from pipelines.sandbox.server.documents.videos import Document
+from pipelines.sandbox.server.faults import Fault
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.surfaces.paging import whole
+from pipelines.sandbox.world.content.sounds import Sound
+from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.hardness import hardness
+
+_SHOWN_TRACKS = 24
+"""Unless `limit` says otherwise: counting takes time in large worlds."""
+_KEPT_TRUTHS = 2000
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Everything about the world that a test or a bench may ask."""
+    return [*_knowledge(platform), *_witness(platform), *_levers(platform)]
+
+
+def _knowledge(platform: Platform) -> list[BaseRoute]:
+    known = _Knowledge(platform)
+    return [
+        Route("/_world/tracks", known.tracks, name="control"),
+        Route("/_world/truth/{music_id}", known.truth, name="control"),
+        Route("/_world/hardness", known.hardness, name="control"),
+    ]
+
+
+class _Knowledge:
+    """What is true. Counting takes time, so it is done in threads and kept."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self._truths = lru_cache(maxsize=_KEPT_TRUTHS)(Truth)
+
+    async def tracks(self, request: Request) -> Response:
+        counted = request.query_params.get("counts") != "0"
+        rows = self.platform.world.tracks[: whole(request, "limit", _SHOWN_TRACKS)]
+        listed = await asyncio.to_thread(
+            lambda: [
+                {**_track(self.platform, sound), **(self._counts(sound) if counted else {})}
+                for sound in rows
+            ]
+        )
+        return JSONResponse({"seed": self.platform.world.seed, "tracks": listed})
+
+    def truth_of(self, music_id: str) -> Truth:
+        return self._truths(self.platform.world, music_id)
+
+    async def truth(self, request: Request) -> Response:
+        """What is true now, or was or will be `at` so many seconds after the first moment."""
+        try:
+            found = await asyncio.to_thread(self._truth_at, request)
+        except KeyError:
+            return JSONResponse({"error": "no such music id"}, status_code=404)
+        everything = request.query_params.get("all") == "1"
+        works = await asyncio.to_thread(lambda: found.works(everything=everything))
+        expected = await asyncio.to_thread(found.counts)
+        track = {**_track(self.platform, found.asked), "expected": expected}
+        return JSONResponse({**track, "works": [work.to_document() for work in works]})
+
+    def _truth_at(self, request: Request) -> Truth:
+        music_id, now_s = request.path_params["music_id"], self.platform.clock_offset_s
+        passed_s = whole(request, "at", now_s)
+        if passed_s == now_s:
+            return self.truth_of(music_id)
+        return Truth(self.platform.first.at(passed_s), music_id)
+
+    async def hardness(self, _: Request) -> Response:
+        report = await asyncio.to_thread(hardness, self.platform.first)
+        return JSONResponse(report.to_document())
+
+    def _counts(self, sound: Sound) -> Document:
+        return {"expected": self.truth_of(sound.music_id).counts()}
+
+
+def _witness(platform: Platform) -> list[BaseRoute]:
+    async def summary(request: Request) -> Response:
+        if request.method == "DELETE":
+            platform.log.clear()
+        return JSONResponse(platform.log.summary())
+
+    async def rates(request: Request) -> Response:
+        window = max(1, whole(request, "window_ms", 1000)) / 1000
+        return JSONResponse({"window_s": window, "hosts": platform.log.rates(window_s=window)})
+
+    async def requests(request: Request) -> Response:
+        query = request.query_params
+        found = platform.log.requests(
+            host=query.get("host"), surface=query.get("surface"),
+            limit=whole(request, "limit", 1000),
+        )  # fmt: skip
+        return JSONResponse({"requests": found})
+
+    async def cpu(_: Request) -> Response:
+        return JSONResponse(_cpu_seconds())
+
+    return [
+        Route("/_world/access-log/summary", summary, methods=["GET", "DELETE"], name="control"),
+        Route("/_world/access-log/rates", rates, name="control"),
+        Route("/_world/access-log/requests", requests, name="control"),
+        Route("/_world/cpu", cpu, name="control"),
+    ]
+
+
+def _levers(platform: Platform) -> list[BaseRoute]:
+    async def faults(request: Request) -> Response:
+        if request.method == "DELETE":
+            platform.faults.clear()
+        else:
+            try:
+                platform.faults.add(Fault(**await request.json()))
+            except (TypeError, ValueError) as exc:
+                return JSONResponse({"error": str(exc)}, status_code=400)
+        return JSONResponse({"faults": len(platform.faults)})
+
+    async def clock(request: Request) -> Response:
+        if request.method == "POST":
+            await platform.move_clock(int((await request.json()).get("advance_s", 0)))
+        return JSONResponse({"now": platform.now, "offset_s": platform.clock_offset_s})
+
+    return [
+        Route("/_world/faults", faults, methods=["POST", "DELETE"], name="control"),
+        Route("/_world/clock", clock, methods=["GET", "POST"], name="control"),
+    ]
+
+
+def _track(platform: Platform, sound: Sound) -> Document:
+    """A music id, how to link to it, and prose as people paste it."""
+    world, addresses = platform.world, platform.addresses
+    title, author = world.sound_title(sound), world.sound_author(sound)
+    short = addresses.short_link("music", int(sound.music_id))
+    rows = world.music_list(sound.index)
+    first = str(world.works.aweme_id[int(rows[0])]) if rows.size else None
+    return {
+        "music_id": sound.music_id, "title": title, "author": author,
+        "duration_s": round(sound.duration_s, 3), "listed_count": int(rows.size),
+        "short_link": short,
+        "share_link": addresses.on(SHARE, f"/share/music/{sound.music_id}/"),
+        "prose": f"7.43 复制打开看看【{author}创作的《{title}》】{short}，快来听听！ # 音乐",
+        "aweme_id": first,
+        "video_link": addresses.short_link("video", int(first)) if first else None,
+    }  # fmt: skip
+
+
+def _cpu_seconds() -> Document:
+    """CPU seconds of the server and of its rendering processes."""
+    process = psutil.Process()
+    own = process.cpu_times()
+    rendering = 0.0
+    for child in process.children(recursive=True):
+        try:
+            times = child.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        rendering += times.user + times.system
+    server = own.user + own.system
+    return {"server_s": server, "rendering_s": rendering, "total_s": server + rendering}

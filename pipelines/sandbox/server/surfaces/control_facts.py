@@ -1,0 +1,293 @@
+"""What is true behind the surfaces: hashtags, search, chart, accounts, works of each state.
+
+All paths begin with `/_world/`, as those of `control.py`; what is true about tracks stands there.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from pipelines.sandbox.server.addresses import SHARE, WEB
+from pipelines.sandbox.server.documents.directory import Directory
+from pipelines.sandbox.server.documents.videos import Document
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.surfaces.hashtags import repeats_cursor
+from pipelines.sandbox.server.surfaces.paging import LARGEST_PAGE, whole
+from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH, hesitates
+from pipelines.sandbox.server.web.share_pages import is_withheld
+from pipelines.sandbox.server.web.user_pages import LIST_FORMS, has_list
+from pipelines.sandbox.world.chart_issues import Issue
+from pipelines.sandbox.world.content.videos import Alteration, State, Work
+from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.world import World
+
+_SHOWN = 50
+"""Entries of a list, unless `limit` says otherwise."""
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Everything that a test may ask about the surfaces' content."""
+    found = _Knowledge(platform)
+    chart = _ChartKnowledge(platform)
+    table = (
+        ("/_world/hashtags", found.hashtags), ("/_world/hashtags/{ch_id}", found.hashtag),
+        ("/_world/search", found.search), ("/_world/search/gains", found.gains),
+        ("/_world/accounts", found.accounts),
+        ("/_world/accounts/{sec_uid}", found.account), ("/_world/works", found.works),
+        ("/_world/chart/issues", chart.issues), ("/_world/chart/issue", chart.issue),
+        ("/_world/chart/songs/{volid}", chart.songs), ("/_world/chart/tracks", chart.tracks),
+    )  # fmt: skip
+    return [Route(path, endpoint, name="control") for path, endpoint in table]
+
+
+class _Knowledge:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+
+    @property
+    def world(self) -> World:
+        return self.platform.world
+
+    async def hashtags(self, request: Request) -> Response:
+        directory = await self.platform.directory()
+        ids = list(directory.hashtags)[: whole(request, "limit", _SHOWN)]
+        return JSONResponse({"hashtags": [self._hashtag(directory, ch_id) for ch_id in ids]})
+
+    async def hashtag(self, request: Request) -> Response:
+        directory, ch_id = await self.platform.directory(), request.path_params["ch_id"]
+        if directory.name_of(ch_id) is None:
+            return _unknown("hashtag")
+        listed = [str(self.world.works.aweme_id[row]) for row in directory.listed(ch_id)]
+        members = self.world.works.aweme_id[directory.members(ch_id)].astype(str).tolist()
+        told = self._hashtag(directory, ch_id)
+        return JSONResponse({**told, "listed": listed, "members": members})
+
+    def _hashtag(self, directory: Directory, ch_id: str) -> Document:
+        name, path = directory.name_of(ch_id), f"/share/challenge/{ch_id}/"
+        return {
+            "ch_id": ch_id, "name": name, "member_count": int(directory.members(ch_id).size),
+            "listed_count": len(directory.listed(ch_id)), "repeats_cursor": repeats_cursor(ch_id),
+            "share_link": self.platform.addresses.on(SHARE, path),
+            "short_link": self.platform.addresses.short_link("hashtag", int(ch_id)),
+        }  # fmt: skip
+
+    async def search(self, request: Request) -> Response:
+        """What a term finds, in order; `music_id` adds how each work relates to that track."""
+        term = request.query_params.get("term", "")
+        directory = await self.platform.directory()
+        rows = await asyncio.to_thread(directory.finding.ranked, term)
+        tie = await asyncio.to_thread(self._tie, request.query_params.get("music_id", ""))
+        shown = [
+            {**self._seen(self.world.works.row(row)), **tie(row)} for row in rows[:SEARCH_DEPTH]
+        ]
+        return JSONResponse({
+            "term": term, "hesitates": hesitates(term), "matching_count": len(rows),
+            "aweme_ids": [work["aweme_id"] for work in shown], "works": shown,
+        })  # fmt: skip
+
+    def _tie(self, music_id: str) -> Callable[[int], Document]:
+        """How works relate to a track, and in which round a scan without a search meets them."""
+        if self.world.sound_of(music_id) is None:
+            return lambda _: {}
+        truth = Truth(self.world, music_id)
+
+        def tie(row: int) -> Document:
+            relation = truth.relations.get(int(self.world.works.sound[row]), "none")
+            return {"relation": relation, "round": truth.rounds.get(row)}
+
+        return tie
+
+    async def gains(self, _: Request) -> Response:
+        """Per track, the wanted works that no other way leads to, and which its title finds."""
+        directory = await self.platform.directory()
+        return JSONResponse({"tracks": await asyncio.to_thread(self._gains, directory)})
+
+    def _gains(self, directory: Directory) -> list[Document]:
+        told: list[Document] = []
+        for track in self.world.tracks:
+            truth, title = Truth(self.world, track.music_id), self.world.title_of(track.score)
+            ids = self.world.works.aweme_id
+            shown = {str(ids[row]) for row in directory.finding.ranked(title)[:SEARCH_DEPTH]}
+            missed = truth.wanted() - truth.reachable()
+            if missed:
+                told.append({
+                    "music_id": track.music_id, "title": title, "unreachable": sorted(missed),
+                    "found_by_title": sorted(missed & shown),
+                })  # fmt: skip
+        return told
+
+    def _seen(self, work: Work) -> Document:
+        """A work and where else a guest sees it."""
+        works, sound = self.world.works, work.sound
+        shown = self.world.first_screen(work.account)
+        return {
+            "aweme_id": work.aweme_id, "music_id": str(self.world.sounds.music_id[sound]),
+            "digg_count": work.digg_count, "is_photo": bool(works.is_photo[work.index]),
+            "in_music_list": work.index in self.world.music_list(sound),
+            "in_author_screen": work.index in shown,
+        }  # fmt: skip
+
+    async def accounts(self, request: Request) -> Response:
+        count = min(whole(request, "limit", _SHOWN), self.world.account_count)
+        sizes = np.asarray([
+            self.world.works_by_account(index).size for index in range(self.world.account_count)
+        ])  # fmt: skip
+        busiest = np.argsort(-sizes, kind="stable")[:count].tolist()
+        return JSONResponse({"accounts": [self._account(index) for index in busiest]})
+
+    async def account(self, request: Request) -> Response:
+        index = self.world.account_of(request.path_params["sec_uid"])
+        if index is None:
+            return _unknown("account")
+        rows = self.world.works_by_account(index)
+        listed = self.world.works.aweme_id[rows].astype(str).tolist()
+        return JSONResponse({**self._account(index), "aweme_ids": listed})
+
+    def _account(self, index: int) -> Document:
+        facts, rows = self.world.account(index), self.world.works_by_account(index)
+        path = f"/share/user/{facts.uid}?sec_uid={facts.sec_uid}"
+        return {
+            "sec_uid": facts.sec_uid, "uid": facts.uid, "unique_id": facts.unique_id,
+            "nickname": facts.nickname, "follower_count": facts.follower_count,
+            "total_favorited": facts.total_favorited, "post_count": int(rows.size),
+            "page_count": -(-int(rows.size) // LARGEST_PAGE),
+            "pinned_count": int(self.world.works.is_pinned[rows].sum()),
+            "page_list_key": LIST_FORMS[index % len(LIST_FORMS)][0] if has_list(index) else None,
+            "share_link": self.platform.addresses.on(SHARE, path),
+            "short_link": self.platform.addresses.short_link("user", index),
+        }  # fmt: skip
+
+    async def works(self, request: Request) -> Response:
+        """Works of a state: public, deleted, private, reviewing, photo, silent, pinned, one of
+        the alterations of its sound (`muted`, ...), or one of the ways to withhold a page: `shell`
+        for good, `cookie` until the visitor comes back.
+        """
+        name = request.query_params.get("state", "public")
+        chosen = _STATES.get(name)
+        if chosen is None:
+            return JSONResponse({"error": f"states are {', '.join(_STATES)}"}, status_code=400)
+        limit, found = whole(request, "limit", _SHOWN), list[Document]()
+        for work in map(self.world.works.row, range(len(self.world.works))):
+            if len(found) >= limit:
+                break
+            if chosen(work):
+                found.append({**self._seen(work), **self._links(work)})
+        return JSONResponse({"state": name, "works": found})
+
+    def _links(self, work: Work) -> Document:
+        kind = "note" if work.is_photo else "video"
+        on = self.platform.addresses.on
+        return {
+            "state": work.state.name.lower(), "sec_uid": self.world.sec_uid(work.account),
+            "share_link": on(SHARE, f"/share/{kind}/{work.aweme_id}/"),
+            "web_link": on(WEB, f"/{kind}/{work.aweme_id}"),
+        }  # fmt: skip
+
+
+def _is_public(work: Work) -> bool:
+    return work.state is State.PUBLIC
+
+
+def _is_altered(work: Work, alteration: Alteration) -> bool:
+    return _is_public(work) and work.alteration is alteration
+
+
+_STATES: dict[str, Callable[[Work], bool]] = {
+    "public": _is_public,
+    "deleted": lambda work: work.state is State.DELETED,
+    "private": lambda work: work.state is State.PRIVATE,
+    "reviewing": lambda work: work.state is State.REVIEWING,
+    "photo": lambda work: _is_public(work) and work.is_photo,
+    "silent": lambda work: _is_public(work) and work.is_silent,
+    "pinned": lambda work: _is_public(work) and work.is_pinned,
+    **{
+        alteration.name.lower(): partial(_is_altered, alteration=alteration)
+        for alteration in Alteration
+        if alteration is not Alteration.NONE
+    },
+    "shell": lambda work: _is_public(work) and is_withheld(work, has_cookie=True),
+    "cookie": lambda work: (
+        _is_public(work)
+        and is_withheld(work, has_cookie=False)
+        and not is_withheld(work, has_cookie=True)
+    ),
+}
+
+
+class _ChartKnowledge:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self.world = platform.world
+
+    async def issues(self, _: Request) -> Response:
+        """Every issue that has appeared, oldest first, dates that guests are not told included."""
+        at = self.platform.chart.calendar.at
+        count = self.platform.chart.calendar.count_at(self.platform.now)
+        return JSONResponse({"issues": [_issue(at(place)) for place in range(count)]})
+
+    async def issue(self, request: Request) -> Response:
+        """The newest issue on or before `date` that a guest knows the date of."""
+        try:
+            day = date.fromisoformat(request.query_params.get("date", ""))
+        except ValueError:
+            return JSONResponse({"error": "date is YYYY-MM-DD"}, status_code=400)
+        calendar = self.platform.chart.calendar
+        place = calendar.count_at(self.platform.now) - 1
+        while place >= 0:
+            found = calendar.at(place)
+            if found.day <= day and found.date_form != "none":
+                return JSONResponse({**_issue(found), "day_offset": (day - found.day).days})
+            place -= 1
+        return _unknown("issue on or before this day")
+
+    async def songs(self, request: Request) -> Response:
+        issue = self.platform.chart.calendar.find(request.path_params["volid"])
+        if issue is None:
+            return _unknown("issue")
+        songs = self.platform.chart.songs(issue.place)[: whole(request, "limit", 500)]
+        listed = [
+            {
+                "rank": song.rank, "title": song.title, "artist": "、".join(song.artists),
+                "duration_s": song.duration_s, "previous_rank": song.previous_rank or None,
+                "rank_count": song.issue_count, "song_hash": song.song_hash,
+                "music_id": song.music_id,
+            }
+            for song in songs
+        ]  # fmt: skip
+        return JSONResponse({**_issue(issue), "songs": listed})
+
+    async def tracks(self, _: Request) -> Response:
+        """Tracks of the world on the chart: their first and last issue and their best rank."""
+        told = await asyncio.to_thread(self._tracks)
+        return JSONResponse({"tracks": told})
+
+    def _tracks(self) -> list[Document]:
+        chart = self.platform.chart
+        count = chart.calendar.count_at(self.platform.now)
+        return [
+            {
+                "music_id": self.world.tracks[career.track].music_id,
+                "title": self.world.sound_title(self.world.tracks[career.track]),
+                "first": _issue(chart.calendar.at(career.places[0])),
+                "last": _issue(chart.calendar.at(career.places[-1])),
+                "best_rank": career.best_rank, "issue_count": len(career.places),
+            }
+            for career in chart.careers(count)
+        ]  # fmt: skip
+
+
+def _issue(issue: Issue) -> Document:
+    return {
+        "volid": str(issue.volid), "date": str(issue.day), "name": issue.name,
+        "is_dated": issue.date_form != "none",
+    }  # fmt: skip
+
+
+def _unknown(what: str) -> Response:
+    return JSONResponse({"error": f"no such {what}"}, status_code=404)

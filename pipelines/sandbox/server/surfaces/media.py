@@ -1,0 +1,90 @@
+"""Media: playing by video id, the files themselves, covers.
+
+Route names: `play` (302 to the media host), `media`, `image`. Sound is rendered when first asked
+for, away from the event loop.
+"""
+
+import struct
+import zlib
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from pipelines.sandbox.server.documents.videos import read_video_id
+from pipelines.sandbox.server.media_tickets import SILENT_FILE, is_valid, video_address
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.stable_shares import share_of
+from pipelines.sandbox.world.content.videos import Alteration
+from pipelines.sandbox.world.sound.encoding import Codec
+
+_TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Play, files and images."""
+    media = _Media(platform)
+    return [
+        Route("/aweme/v1/playwm/", media.play, name="play"),
+        Route("/aweme/v1/play/", media.play, name="play"),
+        Route("/obj/{folder}/{name}", media.file, name="media"),
+        Route("/img/{name}.png", media.image, name="image"),
+    ]
+
+
+class _Media:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+
+    async def play(self, request: Request) -> Response:
+        world = self.platform.world
+        aweme_id = read_video_id(request.query_params.get("video_id", ""))
+        work = None if aweme_id is None else world.work_of(aweme_id)
+        if work is None or not world.is_public(work) or work.is_photo:
+            return PlainTextResponse("", status_code=404)
+        return RedirectResponse(video_address(self.platform, work), status_code=302)
+
+    async def file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name == SILENT_FILE:
+            return FileResponse(self.platform.shelf.placeholder(), media_type=_TYPES["mp3"])
+        identifier, _, ending = name.partition(".")
+        codec: Codec = "mp3" if ending == "mp3" else "aac"
+        path = await self._file(identifier, codec) if self._is_valid(request) else None
+        if path is None:
+            return PlainTextResponse("", status_code=403)
+        return FileResponse(path, media_type=_TYPES[codec])
+
+    async def _file(self, identifier: str, codec: Codec) -> Path | None:
+        """The file of a music id, or of a video that has a sound of its own."""
+        sound = self.platform.world.sound_of(identifier)
+        if sound is not None:
+            return await self.platform.sound_file(sound, codec=codec)
+        work = self.platform.world.work_of(identifier)
+        if work is None or work.alteration is Alteration.NONE:
+            return None
+        return await self.platform.video_file(work)
+
+    async def image(self, request: Request) -> Response:
+        return Response(_png(request.path_params["name"]), media_type="image/png")
+
+    def _is_valid(self, request: Request) -> bool:
+        query = request.query_params
+        expires, mark = query.get("x-expires", ""), query.get("x-signature", "")
+        return is_valid(self.platform, request.url.path, expires=expires, mark=mark)
+
+
+def _png(name: str, *, width: int = 36, height: int = 64) -> bytes:
+    """A picture of one colour that stands for a cover."""
+    colour = bytes(int(256 * share_of(name, part)) for part in "rgb")
+    rows = (b"\0" + colour * width) * height
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body

@@ -1,0 +1,150 @@
+"""The guest search on the web host: the first screen in frames, later pages as one JSON, the page.
+
+Route names: `search_stream`, `search_single`, `search_page`. A page is only continued by who passes
+on the id of the search (and its backtrace, if at all) unchanged; anybody else gets nothing and is
+not told why. What a search finds and in which order is in `pipelines/sandbox/world/search.py`.
+"""
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
+
+from pipelines.sandbox.server.addresses import WEB
+from pipelines.sandbox.server.documents.framing import to_frames
+from pipelines.sandbox.server.documents.pages import (
+    Document,
+    first_screen,
+    to_desktop_page,
+    with_guest_cookie,
+)
+from pipelines.sandbox.server.documents.search import (
+    answer,
+    cards,
+    items,
+    nothing_found,
+    to_backtrace,
+    to_search_id,
+    verification,
+)
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.routing import HostRoute
+from pipelines.sandbox.server.stable_shares import share_of
+from pipelines.sandbox.server.surfaces.paging import whole
+
+SEARCH_DEPTH = 300
+"""Works that a guest can page through for one term."""
+LARGEST_SCREEN = 15
+_USUAL_SCREEN = 10
+_FRAME = 4
+"""Items of the first document of a first screen."""
+_HESITATES = 0.15
+"""Part of the terms whose first document asks for verification before a healthy one follows."""
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """The stream, later pages, and the HTML page that loads the stream by itself."""
+    search = _Search(platform)
+    json = "/aweme/v1/web/general/search"
+    return [
+        HostRoute(f"{json}/stream/", search.stream, name="search_stream", hosts=(WEB,)),
+        HostRoute(f"{json}/single/", search.single, name="search_single", hosts=(WEB,)),
+        *(
+            HostRoute(path, search.page, name="search_page", hosts=(WEB,))
+            for path in ("/search/{term}", "/jingxuan/search/{term}")
+        ),
+    ]
+
+
+def hesitates(term: str) -> bool:
+    """True for a term whose first document asks for verification, and the next one is healthy."""
+    return share_of(term, "hesitates") < _HESITATES
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a request asks for; `count` works from `offset` on."""
+
+    term: str
+    offset: int
+    count: int
+    search_id: str
+    backtrace: str
+
+    @property
+    def is_continued(self) -> bool:
+        """True when it begins at the start, or goes on as the platform told."""
+        is_known = self.search_id.startswith(to_search_id(self.term, 0)[:-6])
+        return self.offset == 0 or (
+            is_known and self.backtrace in ("", to_backtrace(self.term, self.offset))
+        )
+
+
+class _Search:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+
+    async def stream(self, request: Request) -> Response:
+        asked = _asked(request)
+        whole_page = await self._page(asked)
+        parts = _parted(whole_page)
+        if asked.offset == 0 and hesitates(asked.term):
+            parts.insert(0, verification(self.platform, asked.term))
+        return Response(to_frames(parts), media_type="application/json")
+
+    async def single(self, request: Request) -> Response:
+        return JSONResponse(await self._page(_asked(request)))
+
+    async def page(self, request: Request) -> Response:
+        term = request.path_params["term"]
+        given = (
+            f"?keyword={quote(term, safe='')}&search_channel=aweme_general&list_type=single"
+            f"&search_source=normal_search&is_filter_search=0&count={_USUAL_SCREEN}"
+        )
+        json = "/aweme/v1/web/general/search"
+        call = first_screen(
+            f"{json}/stream/{given}&search_id=&offset=0", cursor="cursor",
+            more=f"{json}/single/{given}&offset=",
+        )  # fmt: skip
+        page = to_desktop_page({"app": {"keyword": term}}, calls=[call], title="搜索")
+        return with_guest_cookie(request, page, entity=term)
+
+    async def _page(self, asked: _Asked) -> Document:
+        """One page in whole: works, and the cards among them."""
+        if not asked.is_continued:
+            return answer(self.platform, asked.term, asked.offset, [], following=0, has_more=False)
+        directory = await self.platform.directory()
+        rows = directory.finding.ranked(asked.term)[:SEARCH_DEPTH]
+        if not rows:
+            return nothing_found(self.platform, asked.term, is_first=asked.offset == 0)
+        shown = rows[asked.offset : asked.offset + asked.count]
+        following = asked.offset + len(shown)
+        listed = items(self.platform, shown)
+        if asked.offset == 0:
+            listed = cards(self.platform, asked.term, listed)
+        return answer(
+            self.platform, asked.term, asked.offset, listed,
+            following=following, has_more=following < len(rows),
+        )  # fmt: skip
+
+
+def _asked(request: Request) -> _Asked:
+    query = request.query_params
+    count = whole(request, "count", _USUAL_SCREEN)
+    return _Asked(
+        term=query.get("keyword", ""), offset=whole(request, "offset", 0),
+        count=min(max(1, count), LARGEST_SCREEN),
+        search_id=query.get("search_id", ""), backtrace=query.get("backtrace", ""),
+    )  # fmt: skip
+
+
+def _parted(page: Document) -> list[Document]:
+    """A first screen as the platform sends it: a few items, then the rest and how to go on."""
+    listed = page["data"]
+    if not isinstance(listed, list) or len(listed) <= _FRAME:
+        return [page]
+    early = {**page, "data": listed[:_FRAME], "cursor": 0, "has_more": 1}
+    early.pop("backtrace", None)
+    return [early, {**page, "data": listed[_FRAME:]}]

@@ -1,0 +1,99 @@
+"""Accounts: who one is, and what they posted, in the mobile form.
+
+Route names: `user_info`, `user_posts`. The info withholds itself from very old browsers.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from pipelines.sandbox.server.documents.videos import post_work, user_info
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.surfaces.paging import page_size, whole, with_status
+from pipelines.sandbox.world.random_streams import Ints
+
+UNKNOWN = 5
+_OLD_BROWSER = re.compile(r"Android [1-6][.;]|iPhone OS [1-9]_")
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Info and posts of an account."""
+    users = _Users(platform)
+    return [
+        Route("/web/api/v2/user/info/", users.info, name="user_info"),
+        Route("/web/api/v2/aweme/post/", users.posts, name="user_posts"),
+    ]
+
+
+class _Users:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+
+    async def info(self, request: Request) -> Response:
+        if _OLD_BROWSER.search(request.headers.get("user-agent", "")):
+            return Response(b"", media_type="application/json")
+        index = _account(self.platform, request)
+        if index is None:
+            return JSONResponse({"status_code": UNKNOWN, "status_msg": "", "user_info": None})
+        account = self.platform.world.account(index)
+        return JSONResponse(with_status(user_info=user_info(self.platform, account)))
+
+    async def posts(self, request: Request) -> Response:
+        index = _account(self.platform, request)
+        cursor, size = whole(request, "max_cursor", 0), page_size(request)
+        found = page_of(self.platform, index, cursor=cursor, size=size)
+        row_of = self.platform.world.works.row
+        answer = with_status(
+            aweme_list=[post_work(self.platform, row_of(row)) for row in found.rows],
+            min_cursor=found.min_cursor, max_cursor=found.max_cursor,
+            has_more=int(found.has_more),
+        )  # fmt: skip
+        return JSONResponse(answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posts:
+    """One page of posts: rows of works, pinned ones first, and where the next page begins."""
+
+    rows: list[int]
+    min_cursor: int
+    max_cursor: int
+    has_more: bool
+
+
+def page_of(platform: Platform, index: int | None, *, cursor: int, size: int) -> Posts:
+    """The posts of an account from a cursor on; none of an unknown one."""
+    works = platform.world.works
+    rows = _rows(platform, index, cursor)
+    page = rows[:size]
+    moving = page[~works.is_pinned[page]]  # pinned works are out of order
+    times = _cursors(platform, moving if moving.size else page)
+    return Posts(
+        rows=page.tolist(), min_cursor=int(times.max(initial=0)),
+        max_cursor=int(times.min()) if page.size else cursor, has_more=bool(rows.size > size),
+    )  # fmt: skip
+
+
+def _account(platform: Platform, request: Request) -> int | None:
+    query = request.query_params
+    return platform.world.account_of(query.get("sec_uid") or query.get("sec_user_id") or "")
+
+
+def _rows(platform: Platform, index: int | None, cursor: int) -> Ints:
+    """Works still to come: all in order, or those older than the cursor, pinned ones left out."""
+    if index is None:
+        return np.zeros(0, dtype=np.int64)
+    rows = platform.world.works_by_account(index)
+    if not cursor:
+        return rows
+    is_later = _cursors(platform, rows) < cursor
+    return rows[is_later & ~platform.world.works.is_pinned[rows]]
+
+
+def _cursors(platform: Platform, rows: Ints) -> Ints:
+    """Milliseconds, made different for works of the same second."""
+    return np.asarray(platform.world.works.create_time[rows] * 1000 + rows % 1000, dtype=np.int64)

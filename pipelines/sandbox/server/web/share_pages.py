@@ -1,0 +1,71 @@
+"""Share pages of works: HTML with the data in a script, sometimes withheld.
+
+Route names: `video_page`, `note_page`, `slides_page`. Some works never show their data here and
+some only to a visitor who brings the guest cookie back.
+"""
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from pipelines.sandbox.server.documents.pages import GUEST_COOKIE, set_guest_cookie, to_page
+from pipelines.sandbox.server.documents.videos import Document, filtered, page_work
+from pipelines.sandbox.server.faults import shell_page
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.stable_shares import share_of
+from pipelines.sandbox.world.content.videos import Work
+
+_SHELL_SHARE = 0.08
+_COOKIE_SHARE = 0.12
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Pages of videos, photo posts and slides."""
+
+    async def share_page(request: Request) -> Response:
+        aweme_id = request.path_params["aweme_id"]
+        work = platform.world.work_of(aweme_id)
+        if work is not None and is_withheld(work, has_cookie=GUEST_COOKIE in request.cookies):
+            answer: Response = HTMLResponse(shell_page("video_page"))
+        else:
+            answer = HTMLResponse(to_page(_page(platform, request, aweme_id, work)))
+        return set_guest_cookie(request, answer, entity=aweme_id)
+
+    return [
+        Route(f"/share/{kind}/{{aweme_id}}{end}", share_page, name=f"{kind}_page")
+        for kind in ("video", "note", "slides")
+        for end in ("/", "")
+    ]
+
+
+def is_withheld(work: Work, *, has_cookie: bool, page: str = "page") -> bool:
+    """True when the page of a work comes as a shell. Always the same for the same work and page."""
+    share = share_of(work.aweme_id, page)
+    return share < _SHELL_SHARE or (share < _SHELL_SHARE + _COOKIE_SHARE and not has_cookie)
+
+
+def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None) -> Document:
+    is_slides = request.url.path.startswith("/share/slides/")
+    kind = "slides" if is_slides else "note" if work is not None and work.is_photo else "video"
+    result = work_result(platform, aweme_id, work)
+    if is_slides:  # the one kind whose result has another name
+        result["aweme_details"] = result.pop("item_list")
+    data: Document = {
+        "ua": request.headers.get("user-agent", ""), "isSpider": False, "webId": "0",
+        "query": dict(request.query_params), "lastPath": aweme_id, "itemId": aweme_id,
+        "serverToken": "", "abParams": {},
+        "slidesInfoRes" if is_slides else "videoInfoRes": result,
+    }  # fmt: skip
+    loader = {f"{kind}_layout": None, f"{kind}_(id)/page": data}
+    return {"loaderData": loader, "errors": None}
+
+
+def work_result(platform: Platform, aweme_id: str, work: Work | None) -> Document:
+    """What a page says of the work asked for: the work, or why it is not shown."""
+    is_shown = work is not None and platform.world.is_public(work)
+    return {
+        "status_code": 0, "is_oversea": 0,
+        "extra": {"logid": f"2025{aweme_id}", "now": platform.now * 1000},
+        "filter_list": [] if is_shown else [filtered(aweme_id, work)],
+        "item_list": [page_work(platform, work)] if work is not None and is_shown else [],
+    }  # fmt: skip

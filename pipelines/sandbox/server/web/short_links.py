@@ -1,0 +1,113 @@
+"""Short links: a code leads by redirect to a share page, to a desktop page, or astray.
+
+Route name: `short_link`.
+"""
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from pipelines.sandbox.server.addresses import (
+    FOREIGN,
+    OVERSEAS,
+    SHARE,
+    SHORT,
+    WEB,
+    LinkKind,
+    read_code,
+    to_code,
+)
+from pipelines.sandbox.server.platform import Platform
+
+LEAVES, CIRCLES, GONE, REGION, DETOUR, VERIFIES = 1, 2, 3, 4, 5, 6
+"""Numbers of the odd codes: one leaves the platform, one leads to itself, one to the page that
+stands for works now gone, one overseas, one over two more short links, one to a verification."""
+_LAST_STEP = 8
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """A code with or without a slash after it, on any host."""
+
+    async def short_link(request: Request) -> Response:
+        target = await _target(platform, request.path_params["code"])
+        if target is None:
+            return PlainTextResponse("not found", status_code=404)
+        return RedirectResponse(target, status_code=302)
+
+    return [
+        Route("/{code}/", short_link, name="short_link"),
+        Route("/{code}", short_link, name="short_link"),
+    ]
+
+
+async def _target(platform: Platform, code: str) -> str | None:
+    found = read_code(code)
+    if found is None:
+        return None
+    kind, number = found
+    if kind == "hashtag":
+        return await _hashtag(platform, str(number))
+    if kind in ("odd", "user"):
+        return _astray(platform, code, number) if kind == "odd" else _user(platform, number)
+    return _of_work(platform, kind, str(number))
+
+
+def _of_work(platform: Platform, kind: LinkKind, number: str) -> str | None:
+    if kind in ("music", "music_query"):
+        return _music(platform, number, in_query=kind == "music_query")
+    return _modal(platform, number) if kind == "modal" else _video(platform, number)
+
+
+async def _hashtag(platform: Platform, ch_id: str) -> str | None:
+    if (await platform.directory()).name_of(ch_id) is None:
+        return None
+    return platform.addresses.on(SHARE, f"/share/challenge/{ch_id}/?from=web_code_link")
+
+
+def _modal(platform: Platform, aweme_id: str) -> str | None:
+    """The desktop form, whose path says nothing."""
+    if platform.world.work_of(aweme_id) is None:
+        return None
+    return platform.addresses.on(WEB, f"/jingxuan?modal_id={aweme_id}")
+
+
+def _video(platform: Platform, aweme_id: str) -> str | None:
+    work = platform.world.work_of(aweme_id)
+    if work is None:
+        return None
+    kind = "note" if work.is_photo else "video"
+    music_id = platform.world.sounds.music_id[work.sound]
+    query = f"region=CN&mid={music_id}&u_code=0&titleType=title&from=web_code_link"
+    return platform.addresses.on(SHARE, f"/share/{kind}/{aweme_id}/?{query}")
+
+
+def _music(platform: Platform, music_id: str, *, in_query: bool) -> str | None:
+    if platform.world.sound_of(music_id) is None:
+        return None
+    if in_query:
+        return platform.addresses.on(SHARE, f"/share/music/?music_id={music_id}")
+    return platform.addresses.on(SHARE, f"/share/music/{music_id}/?from=web_code_link")
+
+
+def _user(platform: Platform, index: int) -> str | None:
+    if index >= platform.world.account_count:
+        return None
+    account = platform.world.account(index)
+    return platform.addresses.on(SHARE, f"/share/user/{account.uid}?sec_uid={account.sec_uid}")
+
+
+def _astray(platform: Platform, code: str, number: int) -> str | None:
+    other = platform.world.works.aweme_id[0]
+    gone = f"/jingxuan?previous_page=web_video_404_link&modal_id={other}"
+    targets = {
+        LEAVES: f"https://{FOREIGN}/video/1",
+        CIRCLES: platform.addresses.on(SHORT, f"/{code}/"),
+        GONE: platform.addresses.on(WEB, gone),
+        REGION: platform.addresses.on(OVERSEAS, "/"),
+        VERIFIES: platform.addresses.on(WEB, "/verify_page?from=short_link"),
+        _LAST_STEP: platform.addresses.short_link("video", int(other)),
+    }
+    if DETOUR <= number < _LAST_STEP and number != VERIFIES:
+        following = number + 2 if number == DETOUR else number + 1
+        return platform.addresses.on(SHORT, f"/{to_code('odd', following)}/")
+    return targets.get(number)

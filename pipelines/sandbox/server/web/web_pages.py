@@ -1,0 +1,128 @@
+"""Desktop pages on the web host, and the detail JSON that they load.
+
+Route names: `web_video_page`, `web_detail`, `web_user_page`, `web_music_page`, `web_hashtag_page`,
+`web_start_page` (which shows the work of its `modal_id`), `verify_page`. A work that guests cannot
+see leads to the page for works now gone; the detail JSON answers only who brings the guest cookie.
+"""
+
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute
+
+from pipelines.sandbox.server.addresses import FEATURED, WEB
+from pipelines.sandbox.server.documents.pages import (
+    GUEST_COOKIE,
+    first_screen,
+    set_guest_cookie,
+    to_desktop_page,
+    with_guest_cookie,
+)
+from pipelines.sandbox.server.documents.videos import Document, detail_work, filtered
+from pipelines.sandbox.server.faults import CAPTCHA_PAGE, shell_page
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.routing import HostRoute
+from pipelines.sandbox.server.surfaces.hashtags import hashtag_calls
+from pipelines.sandbox.server.surfaces.music import music_calls
+from pipelines.sandbox.server.surfaces.paging import with_status
+from pipelines.sandbox.server.web.share_pages import is_withheld, work_result
+from pipelines.sandbox.server.web.user_pages import user_calls
+from pipelines.sandbox.world.content.videos import Work
+
+DETAIL = "/aweme/v1/web/aweme/detail/"
+GONE_MARK = "web_video_404_link"
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Pages of works, accounts, tracks and hashtags, and the detail JSON."""
+    pages = _Desktop(platform)
+    desktop, featured = (WEB,), (FEATURED,)
+    return [
+        HostRoute(DETAIL, pages.detail, name="web_detail", hosts=(WEB, FEATURED)),
+        HostRoute("/video/{aweme_id}", pages.work, name="web_video_page", hosts=desktop),
+        HostRoute("/note/{aweme_id}", pages.work, name="web_video_page", hosts=desktop),
+        HostRoute("/m/video/{aweme_id}", pages.work, name="web_video_page", hosts=featured),
+        HostRoute("/user/{sec_uid}", pages.user, name="web_user_page", hosts=desktop),
+        HostRoute("/music/{music_id}", pages.music, name="web_music_page", hosts=desktop),
+        *(
+            HostRoute(path, pages.hashtag, name="web_hashtag_page", hosts=desktop)
+            for path in ("/challenge/detail/{ch_id}", "/challenge/{ch_id}", "/hashtag/{ch_id}")
+        ),
+        HostRoute("/jingxuan", pages.start, name="web_start_page", hosts=desktop),
+        HostRoute("/discover", pages.start, name="web_start_page", hosts=desktop),
+        HostRoute("/verify_page", _verify, name="verify_page", hosts=desktop),
+    ]
+
+
+async def _verify(_: Request) -> Response:
+    return HTMLResponse(CAPTCHA_PAGE)
+
+
+class _Desktop:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+
+    async def work(self, request: Request) -> Response:
+        return self._work_page(request, request.path_params["aweme_id"])
+
+    async def start(self, request: Request) -> Response:
+        """The start page; with a `modal_id` that of a work, unless it stands for one now gone."""
+        modal = request.query_params.get("modal_id")
+        if modal and request.query_params.get("previous_page") != GONE_MARK:
+            return self._work_page(request, modal)
+        return with_guest_cookie(request, to_desktop_page({"app": {}}), entity="start")
+
+    async def user(self, request: Request) -> Response:
+        sec_uid = request.path_params["sec_uid"]
+        return self._page(request, user_calls(sec_uid), sec_uid)
+
+    async def music(self, request: Request) -> Response:
+        music_id = request.path_params["music_id"]
+        return self._page(request, music_calls(music_id), music_id)
+
+    async def hashtag(self, request: Request) -> Response:
+        ch_id = request.path_params["ch_id"]
+        return self._page(request, hashtag_calls(ch_id), ch_id)
+
+    async def detail(self, request: Request) -> Response:
+        aweme_id = request.query_params.get("aweme_id", "")
+        if GUEST_COOKIE not in request.cookies or "a_bogus" in request.query_params:
+            answer = Response(b"", media_type="application/json")
+        else:
+            answer = JSONResponse(self._detail(aweme_id))
+        return set_guest_cookie(request, answer, entity=aweme_id)
+
+    def _detail(self, aweme_id: str) -> Document:
+        """The work, or why not; of a work that never was it says nothing at all."""
+        work = self.platform.world.work_of(aweme_id)
+        log: Document = {"impr_id": f"2025{aweme_id}"}
+        if work is not None and self.platform.world.is_public(work):
+            return with_status(log_pb=log, aweme_detail=detail_work(self.platform, work))
+        reason = None if work is None else filtered(aweme_id, work)
+        return with_status(log_pb=log, aweme_detail=None, filter_detail=reason)
+
+    def _work_page(self, request: Request, aweme_id: str) -> Response:
+        work = self.platform.world.work_of(aweme_id)
+        if work is None or not self.platform.world.is_public(work):
+            return RedirectResponse(self._gone(work), status_code=302)
+        if is_withheld(work, has_cookie=GUEST_COOKIE in request.cookies, page="desktop"):
+            shell = HTMLResponse(shell_page("web_video_page"))
+            return set_guest_cookie(request, shell, entity=aweme_id)
+        result = work_result(self.platform, aweme_id, work)
+        call = first_screen(f"{DETAIL}?aweme_id={aweme_id}&aid=6383&device_platform=webapp",
+                            cursor="cursor")  # fmt: skip
+        page = to_desktop_page({"app": {"videoInfoRes": result}}, calls=[call])
+        return with_guest_cookie(request, page, entity=aweme_id)
+
+    def _gone(self, work: Work | None) -> str:
+        """Where works lead that guests cannot see; the work that it names is an unrelated one."""
+        row = 0 if work is None else (work.index + 1) % len(self.platform.world.works)
+        other = self.platform.world.works.aweme_id[row]
+        path = f"/jingxuan?previous_page={GONE_MARK}&modal_id={other}"
+        return self.platform.addresses.on(WEB, path)
+
+    def _page(self, request: Request, calls: list[Document], entity: str) -> Response:
+        """A page that has nothing but what its script loads."""
+        page = to_desktop_page({"app": {"id": quote(entity)}}, calls=calls)
+        return with_guest_cookie(request, page, entity=entity)

@@ -1,1 +1,0 @@
-"""One file per surface of the platform; each offers `routes(platform)`, named by surface."""

@@ -1,0 +1,230 @@
+"""The music chart of a world: which 500 songs an issue lists, and how they move.
+
+Five hundred seats, each held by one song after the other, so that any issue is known without its
+predecessors. Some songs are tracks of the world. The calendar is in `issues.py`, wire forms are in
+the sandbox.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from pipelines.sandbox.world.chart_issues import FIRST_DAY, LAST_YEAR, Calendar, Issue
+from pipelines.sandbox.world.content import texts
+from pipelines.sandbox.world.content import vocabulary as words
+from pipelines.sandbox.world.content.sounds import Floats
+from pipelines.sandbox.world.random_streams import Ints, stream
+from pipelines.sandbox.world.world import World
+
+SONGS = 500
+_TERM_DAYS = 75.0
+_TERM_SPREAD = 0.9
+_SHORTEST_DAYS, _LONGEST_DAYS = 4, 900
+_CHARTED_OF = 4
+"""Every track but one of so many has been on the chart."""
+_OWN_TERM_DAYS = 60
+_OWN_FAVOUR = 1.3
+_STRENGTHS = 64
+_WAVES = 0.22
+_EPOCH_DAY = (FIRST_DAY - FIRST_DAY.replace(year=1970)).days
+"""Days from the unix epoch to the first issue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartedSong:
+    """One song of one issue.
+
+    Attributes:
+        rank: Its place, from 1.
+        previous_rank: Its place in the issue before; 0 when it was not on it.
+        issue_count: In how many issues it has been, this one included.
+        title: Title, which may hold " - ".
+        artists: At least one.
+        duration_s: Length.
+        song_hash: 32 hex digits, the same in every issue.
+        number: Number of the song, the same in every issue.
+        music_id: Id of the track on the platform; None for a song that the world does not have.
+    """
+
+    rank: int
+    previous_rank: int
+    issue_count: int
+    title: str
+    artists: tuple[str, ...]
+    duration_s: int
+    song_hash: str
+    number: int
+    music_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Career:
+    """How a track of the world did: `places` of its issues, and the best rank in any of them."""
+
+    track: int
+    places: tuple[int, ...]
+    best_rank: int
+
+
+class Chart:
+    """The chart of a world. Drawn when first asked for; an issue takes a few milliseconds."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.calendar = Calendar(world.seed)
+        self.songs = lru_cache(maxsize=64)(self._songs)
+        self._places = lru_cache(maxsize=256)(self._ranks_of)
+
+    def _songs(self, place: int) -> tuple[ChartedSong, ...]:
+        """The songs of the issue at a place, by rank."""
+        holders, ranks = self._places(place)
+        before = self._ranks_before(place, holders)
+        issues = self._issue_counts(place, holders)
+        seats = np.argsort(ranks)
+        return tuple(
+            self._song(seat, holder, rank=rank + 1, previous_rank=previous, issue_count=count)
+            for rank, (seat, holder, previous, count) in enumerate(
+                zip(
+                    seats.tolist(), holders[seats].tolist(), before[seats].tolist(),
+                    issues[seats].tolist(), strict=True,
+                )
+            )
+        )  # fmt: skip
+
+    def latest(self, now: int) -> Issue:
+        """The newest issue at a unix time.
+
+        Raises:
+            LookupError: None had appeared.
+        """
+        count = self.calendar.count_at(now)
+        if count == 0:
+            raise LookupError("the chart had not begun")
+        return self.calendar.at(count - 1)
+
+    def careers(self, count: int) -> list["Career"]:
+        """How the tracks of the world did in the first so many issues; none that never charted."""
+        found = []
+        days = self.calendar.days[:count]
+        for (seat, term), track in sorted(self._tracks.items(), key=lambda entry: entry[1]):
+            first = int(np.searchsorted(days, self._ends[seat, term - 1]))
+            end = int(np.searchsorted(days, self._ends[seat, term]))
+            places = tuple(range(first, end))
+            if places:
+                best = min(int(self._places(place)[1][seat]) for place in places) + 1
+                found.append(Career(track=track, places=places, best_rank=best))
+        return found
+
+    def _ranks_of(self, place: int) -> tuple[Ints, Ints]:
+        """Per seat: which of its songs holds it, and at which rank from 0."""
+        day = int(self.calendar.days[place])
+        holders = (self._ends <= day).sum(axis=1)
+        seats = np.arange(SONGS)
+        starts = np.where(holders > 0, self._ends[seats, holders - 1], 0)
+        age = (day - starts + 1) / (self._ends[seats, holders] - starts + 1)
+        rises = np.sqrt(age) * (1 - age) * 2.6
+        waves = np.sin(2 * np.pi * (day / self._periods + self._phases))
+        strengths = self._strengths[seats, holders % _STRENGTHS] + self._favours[seats, holders]
+        power = strengths + np.log(0.05 + rises) + _WAVES * waves
+        ranks = np.empty(SONGS, dtype=np.int64)
+        ranks[np.argsort(-power, kind="stable")] = seats
+        return holders.astype(np.int64), ranks
+
+    def _ranks_before(self, place: int, holders: Ints) -> Ints:
+        if place == 0:
+            return np.zeros(SONGS, dtype=np.int64)
+        before, ranks = self._places(place - 1)
+        return np.where(before == holders, ranks + 1, 0).astype(np.int64)
+
+    def _issue_counts(self, place: int, holders: Ints) -> Ints:
+        starts = np.where(holders > 0, self._ends[np.arange(SONGS), holders - 1], 0)
+        first = np.searchsorted(self.calendar.days, starts)
+        return (place - first + 1).astype(np.int64)
+
+    def _song(
+        self, seat: int, holder: int, *, rank: int, previous_rank: int, issue_count: int
+    ) -> ChartedSong:
+        number = 10_000_000 + seat * 4096 + holder
+        track = self._tracks.get((seat, holder))
+        title, artists = self._track_names(track) if track is not None else self._names(number)
+        sound = None if track is None else self.world.tracks[track]
+        return ChartedSong(
+            rank=rank, previous_rank=previous_rank, issue_count=issue_count, title=title,
+            artists=artists, duration_s=150 + number * 37 % 130,
+            song_hash=hashlib.md5(f"{self.world.seed}:{number}".encode(), usedforsecurity=False)
+            .hexdigest().upper(),
+            number=number, music_id=None if sound is None else sound.music_id,
+        )  # fmt: skip
+
+    def _track_names(self, track: int) -> tuple[str, tuple[str, ...]]:
+        score = self.world.tracks[track].score
+        return self.world.title_of(score), (texts.artist_name(self.world.seed, score),)
+
+    def _names(self, number: int) -> tuple[str, tuple[str, ...]]:
+        """Title and artists of a song that the world does not have; some titles hold " - "."""
+        digest = hashlib.blake2b(f"{self.world.seed}:{number}".encode(), digest_size=8).digest()
+        mood, thing, place, first, second, third, form, more = digest
+        title = _of(words.MOODS_ZH, mood) + _of(words.THINGS_ZH, thing)
+        english = f"{_of(words.MOODS_EN, mood)} {_of(words.THINGS_EN, place)}"
+        forms = (
+            title, f"{title}的{_of(words.PLACES_ZH, place)}", english, f"{title} ({english})",
+            f"{title} - Live", f"{english} - {_of(words.PLACES_ZH, place)}", title, english,
+        )  # fmt: skip
+        latin = (_of(words.SYLLABLES, first) + _of(words.SYLLABLES, second)).title()
+        artists = (f"{latin}{_of(words.MOODS_ZH, third)}", f"{_of(words.THINGS_ZH, first)}乐队")
+        return forms[form % len(forms)], artists if more % 5 == 0 else artists[more % 2 :][:1]
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """Per seat, the days on which its songs leave it, shape (SONGS, terms)."""
+        days = (LAST_YEAR - FIRST_DAY.year + 2) * 366
+        rng = stream(self.world.seed, "chart terms")
+        drawn = np.exp(rng.normal(np.log(_TERM_DAYS), _TERM_SPREAD, size=(SONGS, 400)))
+        terms = drawn.clip(_SHORTEST_DAYS, _LONGEST_DAYS).astype(np.int64)
+        terms[:, 0] = 1 + (terms[:, 0] * rng.random(SONGS)).astype(np.int64)
+        ends = np.cumsum(terms, axis=1)
+        enough = int((ends.min(axis=0) < days).sum()) + 1
+        return ends[:, : min(enough, ends.shape[1])].astype(np.int64)
+
+    @cached_property
+    def _strengths(self) -> Floats:
+        rng = stream(self.world.seed, "chart strengths")
+        return rng.normal(0.0, 0.9, size=(SONGS, _STRENGTHS))
+
+    @cached_property
+    def _periods(self) -> Floats:
+        return stream(self.world.seed, "chart waves").uniform(9.0, 40.0, size=SONGS)
+
+    @cached_property
+    def _phases(self) -> Floats:
+        return stream(self.world.seed, "chart phases").random(SONGS)
+
+    @cached_property
+    def _tracks(self) -> dict[tuple[int, int], int]:
+        """Tracks take over the songs that come onto the chart when they came out."""
+        taken: dict[tuple[int, int], int] = {}
+        starts, terms = self._ends[:, :-1], np.diff(self._ends, axis=1)
+        usual = np.where(terms >= _OWN_TERM_DAYS, 0, 10_000)
+        for track, sound in enumerate(self.world.tracks):
+            if track % _CHARTED_OF == _CHARTED_OF - 1:
+                continue
+            came_out = (int(sound.music_id) >> 32) // 86_400 - _EPOCH_DAY
+            distance = np.abs(starts - came_out - 3) + usual
+            seat, term = divmod(int(np.argmin(distance)), distance.shape[1])
+            usual[seat, term] = 1_000_000
+            taken[seat, term + 1] = track
+        return taken
+
+    @cached_property
+    def _favours(self) -> Floats:
+        """What tracks of the world have ahead of other songs, so that some reach the first 20."""
+        favours = np.zeros(self._ends.shape)
+        for seat, term in self._tracks:
+            favours[seat, term] = _OWN_FAVOUR
+        return favours
+
+
+def _of(values: tuple[str, ...], number: int) -> str:
+    return values[number % len(values)]

@@ -1,0 +1,1 @@
+"""What a world contains: accounts, tracks, sounds, videos, texts."""

@@ -1,0 +1,84 @@
+"""Videos whose own sound differs from what their music id promises: which ones, and how.
+
+On the platform a video names a music id whatever its own sound track holds. What belongs here: the
+share of such videos, which they are, and what is then heard. How it sounds is in `recordings.py`.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pipelines.sandbox.world.content.sounds import (
+    LAST_CARRYING,
+    Flags,
+    Sound,
+    SoundKind,
+    SoundTable,
+)
+from pipelines.sandbox.world.content.videos import Alteration, Work, WorkTable
+from pipelines.sandbox.world.random_streams import Ints, stream
+
+ALTERED_SHARE = 0.12
+"""Part of the videos under music ids that carry a track whose own sound differs. Photo posts have
+no sound of their own: they play the file of the music id."""
+_KINDS = (Alteration.REPLACED, Alteration.MUTED, Alteration.VOICED_OVER, Alteration.LIVE)
+"""They take turns, so that each is a quarter of the share and small worlds have all of them."""
+NOT_OF_AN_ID = -1
+"""Row of a sound that stands under no music id."""
+
+
+def with_alterations(
+    seed: int, works: WorkTable, sounds: SoundTable, *, library: Ints, tracks: int, share: float
+) -> WorkTable:
+    """The videos, of which a share has a sound of its own.
+
+    Args:
+        seed: Seed of the world.
+        works: All videos, none altered yet.
+        sounds: All sounds.
+        library: Compositions that have nothing to do with a track; a replaced sound is one of them.
+        tracks: How many compositions are tracks.
+        share: Part of the eligible videos, 0 to 1. It holds for each track, under its own music id
+            and under others, as nearly as whole videos allow.
+    """
+    rng = stream(seed, "alterations")
+    rows = _eligible(works, sounds, tracks=tracks)
+    score, kind = sounds.score[works.sound[rows]], sounds.kind[works.sound[rows]]
+    order = np.lexsort((rng.random(rows.size), kind != SoundKind.MAIN, score))
+    steps = np.floor((np.arange(rows.size + 1) + rng.random()) * share)
+    chosen = rows[order][np.diff(steps) > 0]
+    turns = int(rng.integers(len(_KINDS))) + np.arange(chosen.size)
+    alteration = np.zeros(len(works), dtype=np.int64)
+    alteration[chosen] = np.asarray(_KINDS, dtype=np.int64)[turns % len(_KINDS)]
+    songs = rng.choice(library, size=chosen.size) if library.size else np.full(chosen.size, -1)
+    replacement = np.full(len(works), -1, dtype=np.int64)
+    is_replaced = alteration[chosen] == Alteration.REPLACED
+    replacement[chosen[is_replaced]] = songs[is_replaced]
+    return replace(works, alteration=alteration, replacement=replacement)
+
+
+def _eligible(works: WorkTable, sounds: SoundTable, *, tracks: int) -> Ints:
+    """Rows of the videos under music ids that carry a track at its own speed and pitch."""
+    score, kind = sounds.score[works.sound], sounds.kind[works.sound]
+    carries: Flags = (score >= 0) & (score < tracks) & (kind <= LAST_CARRYING)
+    return np.flatnonzero(carries & ~works.is_photo & ~works.is_silent)
+
+
+def heard_in(work: Work, sound: Sound) -> Sound:
+    """What is really heard in a video, as a sound that stands under no music id where it is
+    another than that of its music id.
+
+    Args:
+        work: The video.
+        sound: The sound of its music id.
+    """
+    if work.is_silent or work.alteration is Alteration.MUTED:
+        return replace(sound, index=NOT_OF_AN_ID, kind=SoundKind.SILENT, score=-1, carried_s=0.0)
+    if work.alteration is Alteration.REPLACED:
+        return replace(
+            sound, index=NOT_OF_AN_ID, kind=SoundKind.MAIN, score=work.replacement, start_s=0.0,
+            carried_s=sound.duration_s, lead_s=0.0, voice_db=None,
+        )  # fmt: skip
+    if work.alteration is Alteration.LIVE:
+        return replace(sound, index=NOT_OF_AN_ID, kind=SoundKind.COVER_OTHER, voice_db=None)
+    return sound

@@ -1,0 +1,221 @@
+"""Posting: which account uses which sound, when, with what caption hint and what success.
+
+Accounts post in bundles: a few works about the same track, then others. So every track has a
+circle of authors whose first screens show much of it, as on the platform.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from pipelines.sandbox.world.content.sounds import Flags, Floats, SoundKind
+from pipelines.sandbox.world.content.tracks import PlannedTrack
+from pipelines.sandbox.world.content.videos import State, WorkTable
+from pipelines.sandbox.world.random_streams import Ints, stream, timed_ids
+
+_BUNDLE = 4
+_LEADS_WITH_OWN = 0.9
+"""Part of the bundles that holds a work under the track's own id; the rest needs a detour."""
+_DAY_S = 86_400
+_HIDDEN = 0.04
+_STALE = 0.5
+_NEW = 0.015
+_PHOTO = 0.10
+_PINNED = 0.03
+_SILENT_OWN = 0.02
+_HINT_LARGE, _HINT_SINGLE = 0.76, 0.97
+_HINTS = {SoundKind.COVER_SYNC: 0.92, SoundKind.COVER_OTHER: 0.92, SoundKind.SILENT: 0.8}
+_HINT_NAMESAKE = 0.95
+_STRAY_HINT = 0.012
+_TAGGED = 0.45
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafts:
+    """Works before they have ids, in the order of their sounds' plans; names as in `Work`."""
+
+    sound: Ints
+    account: Ints
+    create_time: Ints
+    popularity: Floats
+    named_score: Ints
+    is_silent: Flags
+    is_new: Flags
+    is_lead: Flags
+    first_poster: Ints
+
+
+def draft_works(
+    seed: int, plans: list[PlannedTrack], *, quotas: Ints, tracks: int, now: int
+) -> Drafts:
+    """Hand the works of all plans out to the accounts.
+
+    Args:
+        seed: Seed of the world.
+        plans: Tracks first, then library songs, then what has no music.
+        quotas: How many works each account posts.
+        tracks: How many of the plans are tracks.
+        now: Unix seconds.
+    """
+    flat = _Flat.of(plans)
+    slots, leads = _slots(seed, quotas)
+    total = min(flat.sound.size, slots.size)
+    order = _seated(seed, flat, plans, leads, tracks=tracks)[:total]
+    rng = stream(seed, "drafts")
+    sound, named = flat.sound[order], _named(seed, flat, tracks)[order]
+    age = flat.age_days[order] * _DAY_S
+    posted = now - (age * (1 - rng.random(total) ** 0.7)).astype(np.int64) - 3 * 3600
+    is_new = rng.random(total) < _NEW
+    posted = np.where(is_new, now - rng.integers(60, 3 * 3600, size=total), posted)
+    kinds = flat.kind[order]
+    own = (kinds == SoundKind.MAIN) & (rng.random(total) < _SILENT_OWN)
+    first_poster = np.full(int(flat.sound.max(initial=-1)) + 1, -1, dtype=np.int64)
+    first_poster[sound[::-1]] = slots[:total][::-1]
+    return Drafts(
+        sound=sound, account=slots[:total], create_time=posted.astype(np.int64),
+        popularity=flat.popularity[order], named_score=named,
+        is_silent=own | (kinds == SoundKind.SILENT), is_new=is_new,
+        is_lead=leads[:total], first_poster=first_poster,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Flat:
+    """One row per work still to be posted, plan after plan."""
+
+    sound: Ints
+    kind: Ints
+    score: Ints
+    plan: Ints
+    topic: Ints
+    group: Ints
+    age_days: Floats
+    popularity: Floats
+
+    @classmethod
+    def of(cls, plans: list[PlannedTrack]) -> "_Flat":
+        rows = [(number, plan, sound) for number, plan in enumerate(plans) for sound in plan.sounds]
+        works = np.asarray([sound.works for _, _, sound in rows], dtype=np.int64)
+
+        def spread(values: Sequence[float], kind: type) -> np.ndarray:
+            return np.repeat(np.asarray(values, dtype=kind), works)
+
+        return cls(
+            sound=np.repeat(np.arange(len(rows)), works).astype(np.int64),
+            kind=spread([sound.kind for _, _, sound in rows], np.int64),
+            score=spread([sound.score for _, _, sound in rows], np.int64),
+            plan=spread([number for number, _, _ in rows], np.int64),
+            topic=spread([plan.score for _, plan, _ in rows], np.int64),
+            group=np.repeat(works, works),
+            age_days=spread([plan.released_days_ago for _, plan, _ in rows], np.float64),
+            popularity=spread([plan.popularity for _, plan, _ in rows], np.float64),
+        )
+
+
+def _slots(seed: int, quotas: Ints) -> tuple[Ints, Flags]:
+    """Accounts in posting order, bundle by bundle, and where a bundle begins."""
+    rng = stream(seed, "bundles")
+    account = np.repeat(np.arange(quotas.size), quotas)
+    nth = np.arange(account.size) - np.repeat(np.cumsum(quotas) - quotas, quotas)
+    bundle = account * 64 + nth // _BUNDLE
+    names, inverse = np.unique(bundle, return_inverse=True)
+    rank = rng.permutation(names.size)[inverse]
+    order = np.argsort(rank, kind="stable")
+    return account[order].astype(np.int64), (nth[order] % _BUNDLE) == 0
+
+
+def _seated(
+    seed: int, flat: _Flat, plans: list[PlannedTrack], leads: Flags, *, tracks: int
+) -> Ints:
+    """An order of works, one per slot: tracks get their slots one after the other."""
+    ends = np.searchsorted(flat.plan, np.arange(len(plans)), side="right")
+    order = []
+    begin = 0
+    for track in range(tracks):
+        rng = stream(seed, "seats", track)
+        end = int(ends[track])
+        is_own = flat.sound[begin:end] == flat.sound[begin]
+        order.append(begin + _led(rng, is_own, leads[begin:end]))
+        begin = end
+    rest = begin + stream(seed, "seats", tracks).permutation(flat.sound.size - begin)
+    return np.concatenate([*order, rest]).astype(np.int64)
+
+
+def _led(rng: Generator, is_own: Flags, leads: Flags) -> Ints:
+    """Works of one track, shuffled, such that most bundles lead with one under its own id."""
+    own = rng.permutation(np.flatnonzero(is_own))
+    starts = np.flatnonzero(leads | (np.arange(leads.size) == 0))
+    skipped = int(starts.size * (1 - _LEADS_WITH_OWN))  # none in a circle of a few authors
+    seats = rng.permutation(starts)[skipped:][: own.size]
+    result = np.full(is_own.size, -1, dtype=np.int64)
+    result[seats] = own[: seats.size]
+    others = np.concatenate([own[seats.size :], np.flatnonzero(~is_own)])
+    result[result < 0] = rng.permutation(others)
+    return result
+
+
+def _named(seed: int, flat: _Flat, tracks: int) -> Ints:
+    """Composition that each caption names: mostly its own track, sometimes a wrong one."""
+    rng = stream(seed, "hints")
+    count = flat.sound.size
+    chance = np.where(flat.group == 1, _HINT_SINGLE, _HINT_LARGE)
+    for kind, share in _HINTS.items():
+        chance = np.where(flat.kind == kind, share, chance)
+    is_namesake = (flat.score >= tracks) & (flat.plan < tracks)
+    chance = np.where(is_namesake, _HINT_NAMESAKE, chance)
+    stray = np.where(rng.random(count) < _STRAY_HINT, rng.integers(0, tracks, size=count), -1)
+    hinted = (rng.random(count) < chance) & (flat.topic >= 0)
+    return np.where(hinted, flat.topic, stray).astype(np.int64)
+
+
+def finish_works(seed: int, drafts: Drafts) -> WorkTable:
+    """Add ids, counts and visibility; the table is sorted by time."""
+    rng = stream(seed, "works")
+    count = drafts.sound.size
+    digg = _heavy_tail(rng, 6.0 + drafts.popularity, drafts.is_new)
+    state = _states(rng, drafts.is_lead)
+    columns: dict[str, np.ndarray] = {
+        "sound": drafts.sound, "account": drafts.account, "create_time": drafts.create_time,
+        "digg_count": digg, **_other_counts(rng, digg), "state": state,
+        "is_listed": (state == State.PUBLIC) | (rng.random(count) < _STALE),
+        "is_pinned": rng.random(count) < _PINNED,
+        "is_photo": drafts.is_silent | (rng.random(count) < _PHOTO),
+        "is_silent": drafts.is_silent, "named_score": drafts.named_score,
+        "is_tagged": rng.random(count) < _TAGGED,
+        "alteration": np.zeros(count, dtype=np.int64),
+        "replacement": np.full(count, -1, dtype=np.int64),
+    }  # fmt: skip
+    order = np.argsort(drafts.create_time, kind="stable")
+    columns = {name: values[order] for name, values in columns.items()}
+    ids = timed_ids(columns["create_time"], salt=int(rng.integers(2**31)))
+    return WorkTable(aweme_id=ids, **columns)
+
+
+def _heavy_tail(rng: Generator, centre: Floats, is_new: Flags) -> Ints:
+    likes = np.exp(rng.normal(centre, 2.0)).clip(0, 8e6).astype(np.int64)
+    return np.where(is_new, 0, likes)
+
+
+def _other_counts(rng: Generator, digg: Ints) -> dict[str, Ints]:
+    """Comments, bookmarks and shares, each a fraction of the likes."""
+    fractions = {
+        "comment_count": (0.005, 0.06), "collect_count": (0.02, 0.3), "share_count": (0.005, 0.15),
+    }  # fmt: skip
+    return {
+        name: (digg * rng.uniform(low, high, size=digg.size)).astype(np.int64)
+        for name, (low, high) in fractions.items()
+    }
+
+
+def _states(rng: Generator, is_lead: Flags) -> Ints:
+    """A fixed share of works is hidden, so that no world is without them by chance.
+
+    The first work of a bundle stays public: it is the door to the others, and a scan that reads no
+    search could not be held to finding what lies behind a closed one.
+    """
+    state = np.full(is_lead.size, State.PUBLIC, dtype=np.int64)
+    hidden = rng.permutation(np.flatnonzero(~is_lead))[: round(is_lead.size * _HIDDEN)]
+    state[hidden] = rng.integers(1, len(State), size=hidden.size)
+    return state

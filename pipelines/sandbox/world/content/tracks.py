@@ -1,0 +1,249 @@
+"""How one track lives on the platform: its own id, its re-uploads, variants, covers, namesakes.
+
+What belongs here: how many works each sound of a track has and what each sound is. Who posts them
+is in `population.py`, how they sound in `render.py`.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.random import Generator
+
+from pipelines.sandbox.world.content.sounds import SoundKind
+from pipelines.sandbox.world.random_streams import chance, stream
+
+BASE_S = 34.0
+"""Length of a composition as composed, seconds."""
+HEARD_S = 11.0
+"""A carrying sound shares at least this much with the track's own id (short ones: their length)."""
+
+_EVENLY, _WITHIN = 0.754878, 0.618034
+"""Steps that spread kinds evenly over the tracks and within one, so that small worlds have all."""
+_GROUP_SIZES = (1, 1, 1, 1, 2, 2, 3, 4, 6, 8, 12)
+_CARRYING_KINDS = (
+    (SoundKind.REUPLOAD, 0.36),
+    (SoundKind.LOFI, 0.15),
+    (SoundKind.VOICE_OVER, 0.17),
+    (SoundKind.MEDLEY, 0.10),
+    (SoundKind.SHORT, 0.10),
+    (SoundKind.LATE, 0.12),
+)
+_VARIANT_KINDS = ((SoundKind.SPEED, 0.55), (SoundKind.PITCH, 0.25), (SoundKind.TEMPO, 0.20))
+_COVER_KINDS = ((SoundKind.COVER_SYNC, 0.5), (SoundKind.COVER_OTHER, 0.5))
+_LATER_KINDS = (SoundKind.REUPLOAD, SoundKind.LOFI, SoundKind.LATE)
+_PERSONAL_KINDS = (SoundKind.VOICE_OVER, SoundKind.MEDLEY)  # recorded for one work or a few
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedSound:
+    """A sound before it has an id. `score` -2 stands for a namesake's own, new composition."""
+
+    kind: SoundKind
+    score: int
+    works: int
+    start_s: float = 0.0
+    duration_s: float = 20.0
+    speed: float = 1.0
+    semitones: float = 0.0
+    voice_db: float = float("nan")
+    carried_s: float = 0.0
+    lead_s: float = 0.0
+    is_titled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTrack:
+    """A track and all sounds that have to do with it; `sounds[0]` is its own."""
+
+    score: int
+    released_days_ago: float
+    popularity: float
+    sounds: list[PlannedSound] = field(default_factory=list)
+
+
+NAMESAKE = -2
+
+
+def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
+    """Decide on the sounds of a track.
+
+    Args:
+        seed: Seed of the world.
+        score: Composition of the track.
+        works: How many works have to do with a track on average, covers and all.
+    """
+    rng = stream(seed, "track", score)
+    carrying = max(6, round(works / 1.5 * float(np.exp(rng.normal(0.0, 0.3)))))
+    own = max(3, round(carrying * rng.uniform(0.40, 0.56)))
+    main = PlannedSound(
+        kind=SoundKind.MAIN, score=score, works=own, start_s=float(rng.uniform(0.0, 3.0)),
+        duration_s=float(rng.uniform(22.0, 30.0)), is_titled=True,
+    )  # fmt: skip
+    main = replace(main, carried_s=main.duration_s)
+    sounds = [main]
+    offset = float(stream(seed, "kinds").uniform()) + _EVENLY * score
+    for kinds, count in (
+        (_CARRYING_KINDS, carrying - own),
+        (_VARIANT_KINDS, max(1, round(carrying * 0.17))),
+        (_COVER_KINDS, max(1, round(carrying * 0.12))),
+        (((SoundKind.MAIN, 1.0),), max(1, round(carrying * 0.10))),
+        (((SoundKind.SILENT, 1.0),), round(carrying * 0.03)),
+    ):
+        sounds.extend(_groups(rng, main, kinds, count, offset=offset))
+    return PlannedTrack(
+        score=score, released_days_ago=float(rng.uniform(60, 900)),
+        popularity=float(rng.normal(0.0, 0.7)), sounds=sounds,
+    )  # fmt: skip
+
+
+def plan_carrier(rng: Generator, *, score: int, start_s: float, duration_s: float) -> PlannedSound:
+    """Another sound of a track that somebody brings along later: at normal speed, for one work.
+
+    Args:
+        rng: Where the choice is drawn from.
+        score: Composition of the track.
+        start_s: Where in the composition the track's own sound begins.
+        duration_s: Its length.
+    """
+    main = PlannedSound(
+        kind=SoundKind.MAIN, score=score, works=1, start_s=start_s, duration_s=duration_s
+    )
+    kind = _LATER_KINDS[int(rng.integers(len(_LATER_KINDS)))]
+    return replace(_planned(rng, main, kind, 1), is_titled=False)
+
+
+def _groups(
+    rng: Generator,
+    main: PlannedSound,
+    kinds: tuple[tuple[SoundKind, float], ...],
+    count: int,
+    *,
+    offset: float,
+) -> list[PlannedSound]:
+    """Split `count` works into sounds of the given kinds."""
+    sounds: list[PlannedSound] = []
+    while count > 0:
+        kind = _kind_at(kinds, (offset + _WITHIN * len(sounds)) % 1.0)
+        size = int(rng.choice(_GROUP_SIZES))
+        if kind in _PERSONAL_KINDS or kind > SoundKind.LATE:
+            size = min(size, 4)
+        if kind is SoundKind.SILENT:
+            size = 1
+        size = min(size, count)
+        sounds.append(_planned(rng, main, kind, size))
+        count -= size
+    return sounds
+
+
+def _kind_at(kinds: tuple[tuple[SoundKind, float], ...], where: float) -> SoundKind:
+    for kind, share in kinds:
+        where -= share
+        if where < 0:
+            return kind
+    return kinds[-1][0]
+
+
+def _planned(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    maker = {
+        SoundKind.MAIN: _namesake,
+        SoundKind.SILENT: _silent,
+        SoundKind.SHORT: _short,
+        SoundKind.LATE: _late,
+        SoundKind.MEDLEY: _medley,
+        SoundKind.VOICE_OVER: _voice_over,
+        SoundKind.SPEED: _changed,
+        SoundKind.PITCH: _changed,
+        SoundKind.TEMPO: _changed,
+    }.get(kind, _plain)
+    return maker(rng, main, kind, works)
+
+
+def _window(
+    rng: Generator, main: PlannedSound, *, shortest: float, longest: float
+) -> tuple[float, float]:
+    """A start and a length that share at least `HEARD_S` with the track's own sound."""
+    latest = main.start_s + main.duration_s - HEARD_S
+    start = float(rng.uniform(max(0.0, main.start_s - 2.0), latest))
+    length = float(rng.uniform(shortest, longest))
+    return start, min(max(length, HEARD_S + 2.0), BASE_S - start)
+
+
+def _plain(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    start, length = _window(rng, main, shortest=14.0, longest=28.0)
+    titled = kind is not SoundKind.LOFI and chance(rng, 0.35)
+    return PlannedSound(
+        kind=kind, score=main.score, works=works, start_s=start, duration_s=length,
+        carried_s=length, is_titled=titled,
+        speed=_cover_speed(rng) if kind is SoundKind.COVER_OTHER else 1.0,
+        semitones=float(rng.choice((-5, -4, -3, 3, 4, 5))) if kind is SoundKind.COVER_OTHER else 0,
+    )  # fmt: skip
+
+
+def _cover_speed(rng: Generator) -> float:
+    return float(rng.choice((rng.uniform(0.86, 0.93), rng.uniform(1.07, 1.14))))
+
+
+def _voice_over(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    start, length = _window(rng, main, shortest=16.0, longest=28.0)
+    return PlannedSound(
+        kind=kind, score=main.score, works=works, start_s=start, duration_s=length,
+        carried_s=length, voice_db=float(rng.uniform(-6.0, 0.0)),
+    )  # fmt: skip
+
+
+def _short(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    length = float(rng.uniform(6.3, 8.0))
+    start = main.start_s + float(rng.uniform(0.5, main.duration_s - length - 0.5))
+    return PlannedSound(
+        kind=kind, score=main.score, works=works, start_s=start, duration_s=length,
+        carried_s=length,
+    )  # fmt: skip
+
+
+def _late(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    start, length = _window(rng, main, shortest=12.0, longest=18.0)
+    lead = float(rng.uniform(2.0, 6.0))
+    return PlannedSound(
+        kind=kind, score=main.score, works=works, start_s=start, duration_s=lead + length,
+        carried_s=length, lead_s=lead,
+    )  # fmt: skip
+
+
+def _medley(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    carried = float(rng.uniform(7.0, 10.0))
+    start = main.start_s + float(rng.uniform(0.5, main.duration_s - carried - 0.5))
+    lead = float(rng.uniform(3.0, 6.0))
+    return PlannedSound(
+        kind=kind, score=main.score, works=works, start_s=start,
+        duration_s=lead + carried + float(rng.uniform(4.0, 7.0)), carried_s=carried, lead_s=lead,
+    )  # fmt: skip
+
+
+def _changed(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    speed, semitones = 1.0, 0.0
+    if kind is SoundKind.SPEED:
+        fast = chance(rng, 0.6)
+        speed = float(rng.uniform(1.10, 1.35) if fast else rng.uniform(0.78, 0.92))
+        semitones = 12 * float(np.log2(speed))
+    elif kind is SoundKind.PITCH:
+        semitones = float(rng.choice((-3, -2, -1, 1, 2, 3)))
+    else:
+        speed = float(rng.choice((-1, 1))) * float(rng.uniform(0.09, 0.12)) + 1.0
+    start, length = _window(rng, main, shortest=16.0, longest=26.0)
+    return PlannedSound(
+        kind=kind, score=main.score, works=works, start_s=start, duration_s=length / speed,
+        carried_s=length / speed, speed=speed, semitones=semitones, is_titled=chance(rng, 0.4),
+    )  # fmt: skip
+
+
+def _namesake(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    del main
+    length = float(rng.uniform(15.0, 28.0))
+    return PlannedSound(
+        kind=kind, score=NAMESAKE, works=works, duration_s=length, carried_s=length, is_titled=True
+    )
+
+
+def _silent(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+    del main, rng
+    return PlannedSound(kind=kind, score=-1, works=works, duration_s=5.0)

@@ -1,0 +1,298 @@
+"""What is true: which videos carry a composition, and how a guest could come upon them.
+
+What belongs here: labels from the world's own plan, never from listening. A product's result is
+compared with this to give precision and recall. Two things are told apart: what the music id of a
+video promises, and what is really heard in the video.
+"""
+
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from pipelines.sandbox.world.content.alterations import heard_in
+from pipelines.sandbox.world.content.sounds import LAST_CARRYING, LAST_VARIANT, Relation, Sound
+from pipelines.sandbox.world.content.videos import Alteration, State, Work
+from pipelines.sandbox.world.random_streams import Ints
+from pipelines.sandbox.world.world import World
+
+_RELATED: tuple[Relation, ...] = ("same", "variant", "cover", "other_same_title")
+HeardSound = Literal["as_named", "muted", "replaced", "live", "voiced_over", "silent"]
+"""What a video plays against what its music id names; `silent` is the placeholder of photo posts.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkTruth:
+    """One work, seen from one music id.
+
+    Attributes:
+        aweme_id: The work.
+        music_id: The music id that it uses.
+        sec_uid: Its author.
+        relation: What its music id promises: `same` = the recording at its own speed and pitch,
+            whatever is laid over it; `variant` = the recording at another speed, tempo or pitch.
+        sound: What it really plays, against the sound of its music id.
+        heard: As `relation`, of what is really heard in it.
+        carries_recording: The recording is heard in it at its own speed and pitch: `heard` is
+            `same`.
+        kind: How the sound of its music id came to be.
+        speed: Tempo ratio to the recording.
+        semitones: Pitch shift.
+        mix: Level of a voice over the music in dB, None without a voice.
+        carried_s: Seconds of the recording that are heard.
+        is_public: A guest can open it.
+        is_silent: Its media file is the silent placeholder, though it names the music id.
+        is_hinted: Its caption names the title.
+        in_music_list: It is within the visible part of its music id's list.
+        in_author_screen: It is on its author's first screen.
+        create_time: Unix seconds.
+        digg_count: Likes at the world's moment; the other three counts likewise.
+        comment_count: Comments.
+        collect_count: Bookmarks.
+        share_count: Shares.
+        state: Who may see it, as a word.
+        is_listed: List surfaces name it, whether it can be opened or not.
+        round: After how many rounds over confirmed ids a guest finds it, None for never.
+            0 = in the list of the music id asked about, 1 = on the screens of those authors, …
+            An id is confirmed when some public video under it carries the recording.
+    """
+
+    aweme_id: str
+    music_id: str
+    sec_uid: str
+    relation: Relation
+    sound: HeardSound
+    heard: Relation
+    carries_recording: bool
+    kind: str
+    speed: float
+    semitones: float
+    mix: float | None
+    carried_s: float
+    is_public: bool
+    is_silent: bool
+    is_hinted: bool
+    in_music_list: bool
+    in_author_screen: bool
+    create_time: int
+    digg_count: int
+    comment_count: int
+    collect_count: int
+    share_count: int
+    state: str
+    is_listed: bool
+    round: int | None
+
+    @property
+    def is_wanted(self) -> bool:
+        """True when a complete result holds it: public, and the recording at normal speed."""
+        return self.is_public and self.carries_recording
+
+    def to_document(self) -> dict[str, object]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def sound_of(work: Work) -> HeardSound:
+    """What a video plays against what its music id names, as a word."""
+    if work.is_silent:
+        return "silent"
+    return _SOUNDS[work.alteration]
+
+
+_SOUNDS: dict[Alteration, HeardSound] = {
+    Alteration.NONE: "as_named",
+    Alteration.MUTED: "muted",
+    Alteration.REPLACED: "replaced",
+    Alteration.LIVE: "live",
+    Alteration.VOICED_OVER: "voiced_over",
+}
+
+
+def relation_of(world: World, sound: Sound, asked: Sound) -> Relation:
+    """How a sound relates to the composition of another one, as that is heard."""
+    if sound.index == asked.index:
+        return "same"
+    if asked.score < 0 or sound.score < 0:
+        return "none"
+    if sound.score == asked.score:
+        return _relation_of_kinds(sound, asked)
+    titles = world.population.title_score
+    return "other_same_title" if titles[sound.score] == titles[asked.score] else "none"
+
+
+def _relation_of_kinds(sound: Sound, asked: Sound) -> Relation:
+    if sound.kind > LAST_VARIANT or asked.kind > LAST_VARIANT:
+        return "cover"
+    is_as_asked = sound.speed == asked.speed and sound.semitones == asked.semitones
+    both_carry = sound.kind <= LAST_CARRYING and asked.kind <= LAST_CARRYING
+    return "same" if is_as_asked or both_carry else "variant"
+
+
+class Truth:
+    """Everything that is true about one music id.
+
+    Args:
+        world: The world.
+        music_id: The id asked about.
+
+    Raises:
+        KeyError: No sound has this id.
+    """
+
+    def __init__(self, world: World, music_id: str) -> None:
+        asked = world.sound_of(music_id)
+        if asked is None:
+            raise KeyError(music_id)
+        self.world = world
+        self.asked = asked
+        self.relations = self._relations()
+        self.heard = self._heard()
+        self.rounds = self._rounds()
+        self._listed = cache(lambda sound: set(world.music_list(sound).tolist()))
+        self._shown = cache(lambda account: set(world.first_screen(account).tolist()))
+
+    def works(self, *, everything: bool = False) -> list[WorkTruth]:
+        """Works that have to do with the music id, hidden ones included; `everything` adds the
+        unrelated ones.
+        """
+        rows = range(len(self.world.works)) if everything else sorted(self.heard)
+        return [self._work(row) for row in rows]
+
+    def wanted(self) -> set[str]:
+        """Ids of all public videos that carry the recording at normal speed."""
+        return {str(self.world.works.aweme_id[row]) for row in self.wanted_rows()}
+
+    def reachable(self) -> set[str]:
+        """Those of the wanted works that a guest can come upon through confirmed ids."""
+        return {str(self.world.works.aweme_id[row]) for row in self.reachable_rows()}
+
+    def counts(self) -> dict[str, int]:
+        """Public videos per relation as heard, how many of `same` are reachable, how many names
+        of `same` promise what is not heard, and related videos that are not public.
+        """
+        state = self.world.works.state
+        public = [row for row in self.heard if state[row] == State.PUBLIC]
+        per_relation = {
+            str(name): sum(self.heard[row] == name for row in public) for name in _RELATED
+        }
+        promised = sum(
+            self._promised(row) == "same" and self.heard[row] != "same" for row in public
+        )
+        return {
+            **per_relation, "reachable": len(self.reachable_rows()), "misnamed": promised,
+            "not_public": len(self.heard) - len(public),
+        }  # fmt: skip
+
+    def wanted_rows(self) -> list[int]:
+        """Rows of all public videos that carry the recording at normal speed."""
+        state = self.world.works.state
+        return [
+            row for row, relation in sorted(self.heard.items())
+            if relation == "same" and state[row] == State.PUBLIC
+        ]  # fmt: skip
+
+    def reachable_rows(self) -> dict[int, int]:
+        """Rows of the wanted works that a guest can come upon, and in which round."""
+        return {row: step for row, step in self.rounds.items() if self.heard[row] == "same"}
+
+    def _promised(self, row: int) -> Relation:
+        return self.relations.get(int(self.world.works.sound[row]), "none")
+
+    def _heard(self) -> dict[int, Relation]:
+        """What is heard in each video that has to do with the music id, by its name or its sound;
+        by row.
+        """
+        table, score = self.world.works, self.asked.score
+        heard: dict[int, Relation] = {}
+        related = np.isin(table.sound, self._sounds(*_RELATED))
+        laid_over = (table.replacement == score) & (score >= 0)
+        differs = (table.alteration != Alteration.NONE) | table.is_silent
+        for row in map(int, np.flatnonzero(related | laid_over)):
+            heard[row] = self._as_heard(row) if differs[row] else self._promised(row)
+        return heard
+
+    def _as_heard(self, row: int) -> Relation:
+        work = self.world.works.row(row)
+        sound = self.world.sounds.row(work.sound)
+        return relation_of(self.world, heard_in(work, sound), self.asked)
+
+    def _sounds(self, *relations: Relation) -> Ints:
+        rows = [index for index, relation in self.relations.items() if relation in relations]
+        return np.asarray(rows, dtype=np.int64)
+
+    def _relations(self) -> dict[int, Relation]:
+        """Relation per row of the table of sounds; rows that have nothing to do with it missing."""
+        table, world = self.world.sounds, self.world
+        titles = np.append(world.population.title_score, -2)  # the last stands for "no music"
+        near = titles[table.score] == titles[self.asked.score]
+        near[self.asked.index] = True
+        return {
+            int(index): relation_of(world, table.row(int(index)), self.asked)
+            for index in np.flatnonzero(near)
+        }
+
+    def _rounds(self) -> dict[int, int]:
+        """In which round each work under a confirmed id is met first, by row."""
+        found: dict[int, int] = {}
+        confirmed = self._confirmed_sounds()
+        sounds, authors = {self.asked.index}, set[int]()
+        fresh_sounds, step = {self.asked.index}, 0
+        while fresh_sounds:
+            listed = [row for index in fresh_sounds for row in self.world.music_list(index)]
+            fresh_authors = self._meet(listed, found, step, confirmed) - authors
+            authors |= fresh_authors
+            shown = [row for author in fresh_authors for row in self.world.first_screen(author)]
+            self._meet(shown, found, step + 1, confirmed)
+            heard = {int(self.world.works.sound[row]) for row in found}
+            fresh_sounds = heard - sounds
+            sounds |= heard
+            step += 2
+        return found
+
+    def _confirmed_sounds(self) -> set[int]:
+        """Rows of the sounds that a perfect listener confirms: the one asked about, and those that
+        carry the recording in some public video.
+        """
+        sounds = self.world.works.sound
+        carrying = {int(sounds[row]) for row in self.wanted_rows()}
+        promised = {row for row, relation in self.relations.items() if relation == "same"}
+        return {self.asked.index} | (carrying & promised)
+
+    def _meet(
+        self, rows: list[np.int64], found: dict[int, int], step: int, confirmed: set[int]
+    ) -> set[int]:
+        """Note the works under confirmed ids among rows; gives their authors."""
+        works, authors = self.world.works, set()
+        for row in map(int, rows):
+            is_same = int(works.sound[row]) in confirmed
+            if is_same and works.state[row] == State.PUBLIC:
+                found.setdefault(row, step)
+                authors.add(int(works.account[row]))
+        return authors
+
+    def _work(self, row: int) -> WorkTruth:
+        world = self.world
+        work = world.works.row(row)
+        sound = world.sounds.row(work.sound)
+        titles = world.population.title_score
+        hinted = work.named_score >= 0 and self.asked.score >= 0
+        return WorkTruth(
+            aweme_id=work.aweme_id, music_id=sound.music_id, sec_uid=world.sec_uid(work.account),
+            relation=self.relations.get(sound.index, "none"), sound=sound_of(work),
+            heard=self.heard.get(row, "none"), carries_recording=self.heard.get(row) == "same",
+            kind=sound.kind.name.lower(),
+            speed=sound.speed, semitones=sound.semitones, mix=sound.voice_db,
+            carried_s=sound.carried_s, is_public=work.state is State.PUBLIC,
+            is_silent=work.is_silent,
+            is_hinted=bool(hinted and titles[work.named_score] == titles[self.asked.score]),
+            in_music_list=row in self._listed(sound.index),
+            in_author_screen=row in self._shown(work.account),
+            create_time=work.create_time, digg_count=work.digg_count,
+            comment_count=work.comment_count, collect_count=work.collect_count,
+            share_count=work.share_count, state=work.state.name.lower(),
+            is_listed=work.is_listed,
+            round=self.rounds.get(row),
+        )  # fmt: skip

@@ -1,0 +1,272 @@
+"""How a world goes on after its first moment: counts grow, works and ids appear, or vanish.
+
+A pure function of (population, seconds that have passed). At 0 nothing is different; what a later
+moment adds comes behind what was there, so that rows keep their numbers. New works come for
+`HORIZON_DAYS`, likes grow for good. Not here: who posted what before (`posting.py`).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+
+from pipelines.sandbox.world.content.population import Population
+from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Floats, SoundKind, SoundTable
+from pipelines.sandbox.world.content.tracks import PlannedSound, plan_carrier
+from pipelines.sandbox.world.content.videos import State, WorkTable
+from pipelines.sandbox.world.random_streams import Ints, chance, scattered, stream, timed_ids
+
+HORIZON_DAYS = 60
+"""For so long new works appear; a moment beyond it shows no more of them."""
+DAY_S = 86_400
+_TRACK_POSTS = 0.35
+"""Chance per day and track of another work with it."""
+_OTHER_POSTS = 0.08
+"""Chance per day and account of another work with something else."""
+_UNDER_OWN, _UNDER_NEW = 0.45, 0.40
+"""Of the works with a track: under its own music id, and under one that nobody has seen."""
+_BY_KNOWN_AUTHOR = 0.8
+_VANISH_EVERY_DAYS = 10
+"""In each so many days one work of each track vanishes."""
+_STALE = 0.5
+_FADES_AFTER_DAYS = 30.0
+_RISES_WITHIN_DAYS = 3.0
+_BURSTS, _LOSES = 0.04, 0.03
+"""Parts of the works that take off at some moment, and that slowly lose likes."""
+_COUNTS = {
+    "comment_count": (0.005, 0.06), "collect_count": (0.02, 0.3), "share_count": (0.005, 0.15),
+}  # fmt: skip
+
+
+def grow(seed: int, population: Population, *, passed_s: int) -> Population:
+    """The population so many seconds after its first moment; itself at 0 and before.
+
+    Args:
+        seed: Seed of the world.
+        population: As it is at its first moment.
+        passed_s: Seconds that have passed since.
+    """
+    if passed_s <= 0:
+        return population
+    posts = _posts(seed, population)
+    until = population.now + passed_s
+    count = int(np.searchsorted(posts.create_time, until, side="right"))
+    works = _vanished(seed, population, _counted(seed, population.works, passed_s / DAY_S), until)
+    added = _added_works(seed, population, posts, count=count, until=until)
+    return replace(
+        population, works=_joined(works, added), sounds=_with_sounds(population, posts, count)
+    )
+
+
+def _counted(seed: int, works: WorkTable, days: float) -> WorkTable:
+    """The works of the first moment with the counts of a later one."""
+    gained = _gains(seed, works, days)
+    rng = stream(seed, "growing counts")
+    more = {
+        name: getattr(works, name) + _whole(gained * rng.uniform(low, high, size=gained.size))
+        for name, (low, high) in _COUNTS.items()
+    }
+    more["digg_count"] = works.digg_count + _whole(gained)
+    return replace(works, **{name: np.maximum(values, 0) for name, values in more.items()})
+
+
+def _gains(seed: int, works: WorkTable, days: float) -> Floats:
+    """Likes gained: a fading part of those there are, a sudden rise of some, a loss of few."""
+    rng, count = stream(seed, "growing likes"), len(works)
+    daily = (20 + works.digg_count) * np.exp(rng.normal(-5.0, 1.0, size=count))
+    daily = np.where(rng.random(count) < _LOSES, -0.0005 * works.digg_count, daily)
+    rises = np.exp(rng.normal(8.0, 1.0, size=count)) * (rng.random(count) < _BURSTS)
+    begins = rng.uniform(0, HORIZON_DAYS / 4, size=count)
+    risen = 1 - np.exp(-np.maximum(days - begins, 0) / _RISES_WITHIN_DAYS)
+    faded = _FADES_AFTER_DAYS * (1 - np.exp(-days / _FADES_AFTER_DAYS))
+    return np.asarray(daily * faded + rises * risen, dtype=np.float64)
+
+
+def _whole(values: Floats) -> Ints:
+    return np.trunc(values).astype(np.int64)
+
+
+def _vanished(seed: int, population: Population, works: WorkTable, until: int) -> WorkTable:
+    """The works without those that their authors took away; lists may name them for a while."""
+    state, is_listed = works.state.copy(), works.is_listed.copy()
+    for track in range(population.own_sounds.size):
+        rng = stream(seed, "vanishing", track)
+        rows = _carrying_works(population, track)
+        for begin in range(0, HORIZON_DAYS, _VANISH_EVERY_DAYS):
+            at = population.now + int((begin + _VANISH_EVERY_DAYS * rng.random()) * DAY_S)
+            row, is_stale = int(rng.choice(rows)), chance(rng, _STALE)
+            if at <= until:
+                state[row], is_listed[row] = State.DELETED, is_stale
+    return replace(works, state=state, is_listed=is_listed)
+
+
+def _carrying_works(population: Population, track: int) -> Ints:
+    """Rows of the public works that carry a track at its own speed and pitch."""
+    kind, score = population.sounds.kind, population.sounds.score
+    sounds = np.flatnonzero((score == track) & (kind <= LAST_CARRYING))
+    public = population.works.state == State.PUBLIC
+    return np.flatnonzero(np.isin(population.works.sound, sounds) & public)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Post:
+    """One work to come. `brings` is the sound that nobody has used before, where it brings one."""
+
+    at: int
+    account: int
+    sound: int
+    topic: int
+    brings: PlannedSound | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Posts:
+    """All works to come, in order of time, and the sounds that some of them bring along."""
+
+    create_time: Ints
+    account: Ints
+    sound: Ints
+    topic: Ints
+    brings: tuple[_Post, ...]
+
+
+def _posts(seed: int, population: Population) -> _Posts:
+    planned = [
+        *(post for track in range(population.own_sounds.size)
+          for post in _posts_with(seed, population, track)),
+        *_other_posts(seed, population),
+    ]  # fmt: skip
+    planned.sort(key=lambda post: (post.at, post.account, post.sound))
+    bringing = tuple(post for post in planned if post.brings is not None)
+    first = len(population.sounds)
+    rows = {id(post): first + place for place, post in enumerate(bringing)}
+
+    def column(values: list[int]) -> Ints:
+        return np.asarray(values, dtype=np.int64)
+
+    return _Posts(
+        create_time=column([post.at for post in planned]),
+        account=column([post.account for post in planned]),
+        sound=column([rows.get(id(post), post.sound) for post in planned]),
+        topic=column([post.topic for post in planned]),
+        brings=bringing,
+    )
+
+
+def _posts_with(seed: int, population: Population, track: int) -> list[_Post]:
+    """Works to come with one track."""
+    rng = stream(seed, "coming works", track)
+    own, works = int(population.own_sounds[track]), population.works
+    rows = _carrying_works(population, track)
+    posts = []
+    for day in range(HORIZON_DAYS):
+        if not chance(rng, _TRACK_POSTS):
+            continue
+        at = population.now + int((day + rng.random()) * DAY_S)
+        known = int(works.account[int(rng.choice(rows))])
+        anyone = int(rng.integers(population.accounts))
+        account = known if chance(rng, _BY_KNOWN_AUTHOR) else anyone
+        sound, brings = int(works.sound[int(rng.choice(rows))]), None
+        drawn = rng.random()
+        if drawn < _UNDER_OWN:
+            sound = own
+        elif drawn < _UNDER_OWN + _UNDER_NEW:
+            brings = _new_sound(rng, population.sounds, own)
+        posts.append(_Post(at=at, account=account, sound=sound, topic=track, brings=brings))
+    return posts
+
+
+def _new_sound(rng: Generator, sounds: SoundTable, own: int) -> PlannedSound:
+    main = sounds.row(own)
+    return plan_carrier(
+        rng, score=main.score, start_s=main.start_s, duration_s=main.duration_s
+    )  # fmt: skip
+
+
+def _other_posts(seed: int, population: Population) -> list[_Post]:
+    """Works to come that have nothing to do with any track."""
+    rng = stream(seed, "other coming works")
+    tracks = population.own_sounds.size
+    titled = population.title_score[population.sounds.score]
+    others = np.flatnonzero((population.sounds.score < 0) | (titled >= tracks))
+    count = (
+        int(rng.poisson(_OTHER_POSTS * HORIZON_DAYS * population.accounts)) if others.size else 0
+    )
+    return [
+        _Post(
+            at=population.now + int(rng.integers(HORIZON_DAYS * DAY_S)),
+            account=int(rng.integers(population.accounts)), sound=int(rng.choice(others)), topic=-1,
+        )
+        for _ in range(count)
+    ]  # fmt: skip
+
+
+def _added_works(
+    seed: int, population: Population, posts: _Posts, *, count: int, until: int
+) -> WorkTable:
+    """The works that have come until a moment; each gathers its likes within some days."""
+    rng, every = stream(seed, "counts of coming works"), posts.create_time.size
+    likes = np.exp(rng.normal(6.5, 1.5, size=every)).clip(0, 2e6)
+    days = np.maximum(until - posts.create_time, 0) / DAY_S
+    gained = likes * (1 - np.exp(-days / _RISES_WITHIN_DAYS))
+    counts = {
+        name: _whole(gained * rng.uniform(low, high, size=every))
+        for name, (low, high) in _COUNTS.items()
+    }
+    is_silent = _kinds(population, posts) == SoundKind.SILENT
+    table = WorkTable(
+        aweme_id=timed_ids(posts.create_time, salt=int(rng.integers(2**31))),
+        sound=posts.sound, account=posts.account, create_time=posts.create_time,
+        digg_count=_whole(gained), **counts,
+        state=np.full(every, State.PUBLIC, dtype=np.int64),
+        is_listed=np.ones(every, dtype=np.bool_),
+        is_pinned=np.zeros(every, dtype=np.bool_),
+        is_photo=is_silent | (rng.random(every) < 0.1), is_silent=is_silent,  # noqa: PLR2004  # as before
+        named_score=np.where(rng.random(every) < 0.76, posts.topic, -1),  # noqa: PLR2004  # as before
+        is_tagged=rng.random(every) < 0.45,  # noqa: PLR2004  # as before
+        alteration=np.zeros(every, dtype=np.int64),
+        replacement=np.full(every, -1, dtype=np.int64),
+    )  # fmt: skip
+    return _sliced(table, count)
+
+
+def _kinds(population: Population, posts: _Posts) -> Ints:
+    brought = [int(post.brings.kind) for post in posts.brings if post.brings is not None]
+    return np.concatenate([population.sounds.kind, brought]).astype(np.int64)[posts.sound]
+
+
+def _with_sounds(population: Population, posts: _Posts, count: int) -> SoundTable:
+    """The sounds with those that the first `count` works to come have brought along."""
+    table, brings = population.sounds, posts.brings
+    times = np.asarray([post.at for post in brings], dtype=np.int64)
+    sounds = [post.brings for post in brings if post.brings is not None]
+    shown = int(np.searchsorted(times, posts.create_time[:count].max(initial=0), side="right"))
+    names = ("start_s", "duration_s", "speed", "semitones", "voice_db", "carried_s", "lead_s")
+    columns: dict[str, np.ndarray] = {
+        name: np.asarray([getattr(sound, name) for sound in sounds], dtype=np.float64)
+        for name in names
+    }
+    columns |= {
+        "music_id": timed_ids(times - 60, salt=population.now),
+        "kind": np.asarray([sound.kind for sound in sounds], dtype=np.int64),
+        "score": np.asarray([sound.score for sound in sounds], dtype=np.int64),
+        "stereo": scattered(len(sounds), salt=population.now) % 5 == 0,
+        "owner": np.asarray([post.account for post in brings], dtype=np.int64),
+    }
+    return SoundTable(**{
+        name: np.concatenate([getattr(table, name), values[:shown]])
+        for name, values in columns.items()
+    })  # fmt: skip
+
+
+def _joined(works: WorkTable, added: WorkTable) -> WorkTable:
+    return WorkTable(**{
+        name: np.concatenate([getattr(works, name), getattr(added, name)])
+        for name in WorkTable.__dataclass_fields__
+    })  # fmt: skip
+
+
+def _sliced(table: WorkTable, count: int) -> WorkTable:
+    return WorkTable(**{
+        name: getattr(table, name)[:count] for name in WorkTable.__dataclass_fields__
+    })  # fmt: skip

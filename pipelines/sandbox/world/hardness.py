@@ -1,0 +1,202 @@
+"""How hard a world is, measured; a world that is easier than its floors is refused.
+
+What belongs here: the measures and their floors. A result against an easy world would prove
+nothing, so the check runs whenever a world is served.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from pipelines.sandbox.world.content.sounds import (
+    LAST_CARRYING,
+    LAST_COVER,
+    LAST_VARIANT,
+    Flags,
+    Sound,
+    SoundKind,
+)
+from pipelines.sandbox.world.content.videos import Alteration, State, WorkTable
+from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.random_streams import Ints, stream
+from pipelines.sandbox.world.similarity import chroma_correlation
+from pipelines.sandbox.world.sound.instruments import RATE
+from pipelines.sandbox.world.sound.recordings import play_base, play_cover
+from pipelines.sandbox.world.world import World
+from warehouse.records.errors import WorldTooEasyError
+
+ENOUGH_WORKS = 150
+"""Below so many works at normal speed, shares say nothing and are not judged."""
+_SAMPLED_TRACKS = 48
+_SAMPLED_SOUNDS = 4
+_HEARD_S = 12.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardness:
+    """What makes a world hard. Shares are of public works at normal speed unless said otherwise.
+
+    Attributes:
+        normal_speed_works: Public works that carry a track at normal speed.
+        median_per_track: The same, per track.
+        other_id_share: Under another music id than the track's own.
+        voice_over_share: With somebody talking over the music.
+        unhinted_share: Whose caption does not name the track.
+        detour_share: That need a detour: neither under the own id nor on the screens of its
+            authors (sampled tracks).
+        unreachable_share: That no guest can come upon (sampled tracks).
+        variant_ratio: Works at another speed or pitch, against those at normal speed.
+        cover_ratio: Works with a cover, against those at normal speed.
+        same_title_ratio: Works with another song of the same title, against the same.
+        wrong_hint_share: Of all works that name a track: it is not what is heard.
+        hidden_share: Of all works: deleted, private or under review.
+        misnamed_share: That do not carry it, though their music id says so: muted, replaced,
+            played live, or with the silent placeholder.
+        nearest_cover: Chroma correlation of the nearest cover in the sample, 1 for equal.
+        typical_cover: The median over the sample.
+        nearest_stranger: The same between different tracks, the nearest pair.
+    """
+
+    normal_speed_works: int
+    median_per_track: float
+    other_id_share: float
+    voice_over_share: float
+    unhinted_share: float
+    detour_share: float
+    unreachable_share: float
+    variant_ratio: float
+    cover_ratio: float
+    same_title_ratio: float
+    wrong_hint_share: float
+    hidden_share: float
+    misnamed_share: float
+    nearest_cover: float
+    typical_cover: float
+    nearest_stranger: float
+
+    def to_document(self) -> dict[str, object]:
+        """Plain JSON values, with the limits that hold."""
+        return {**asdict(self), "floors": dict(FLOORS), "ceilings": dict(CEILINGS)}
+
+
+FLOORS = {
+    "other_id_share": 0.40, "voice_over_share": 0.02, "unhinted_share": 0.08,
+    "variant_ratio": 0.12, "cover_ratio": 0.08, "same_title_ratio": 0.06,
+    "wrong_hint_share": 0.08, "hidden_share": 0.03, "nearest_cover": 0.40,
+}  # fmt: skip
+"""A world with less of one of these is refused."""
+CEILINGS = {"unreachable_share": 0.10, "nearest_stranger": 0.5}
+"""And one with more of these: a complete result would be impossible, or tracks too alike. Of a
+crowded world nobody expects a complete result: first screens show less of a track with more works.
+"""
+
+
+def hardness(world: World) -> Hardness:
+    """Measure a world.
+
+    Raises:
+        WorldTooEasyError: It is easier than its floors, or beyond its ceilings.
+    """
+    measured = measure_hardness(world)
+    wrong = _broken_limits(measured, is_crowded=world.is_crowded)
+    if wrong and measured.normal_speed_works >= ENOUGH_WORKS:
+        raise WorldTooEasyError(f"seed {world.seed}, size {world.size:g}: {'; '.join(wrong)}")
+    return measured
+
+
+def _broken_limits(measured: Hardness, *, is_crowded: bool) -> list[str]:
+    low = [
+        f"{name} is {getattr(measured, name):.3f}, not {floor:g} or more"
+        for name, floor in FLOORS.items()
+        if getattr(measured, name) < floor
+    ]
+    high = [
+        f"{name} is {getattr(measured, name):.3f}, not {ceiling:g} or less"
+        for name, ceiling in CEILINGS.items()
+        if getattr(measured, name) > ceiling and not (is_crowded and name == "unreachable_share")
+    ]
+    return low + high
+
+
+def measure_hardness(world: World) -> Hardness:
+    """Measure a world without judging it."""
+    works, sounds = world.works, world.sounds
+    public = works.state == State.PUBLIC
+    kind, score = sounds.kind[works.sound], sounds.score[works.sound]
+    titled = world.population.title_score[score]
+    is_track = (score >= 0) & (score < world.track_count)
+    normal = public & is_track & (kind <= LAST_CARRYING)
+    namesake = public & (score >= world.track_count) & (titled < world.track_count)
+    count = max(1, int(normal.sum()))
+    detour, unreachable = _reach(world)
+    covers, strangers = _likeness(world)
+    return Hardness(
+        normal_speed_works=int(normal.sum()),
+        median_per_track=float(np.median(np.bincount(score[normal], minlength=world.track_count))),
+        other_id_share=float((normal & (kind != SoundKind.MAIN)).sum()) / count,
+        voice_over_share=float((normal & (kind == SoundKind.VOICE_OVER)).sum()) / count,
+        unhinted_share=float((normal & (works.named_score != score)).sum()) / count,
+        detour_share=detour,
+        unreachable_share=unreachable,
+        variant_ratio=_ratio(
+            public & is_track, (kind > LAST_CARRYING) & (kind <= LAST_VARIANT), count
+        ),
+        cover_ratio=_ratio(public & is_track, (kind > LAST_VARIANT) & (kind <= LAST_COVER), count),
+        same_title_ratio=float(namesake.sum()) / count,
+        wrong_hint_share=_wrong_hints(world, kind, score),
+        hidden_share=float((~public).mean()),
+        misnamed_share=float((normal & _misnamed(works)).sum()) / count,
+        nearest_cover=max(covers, default=0.0),
+        typical_cover=float(np.median(covers)) if covers else 0.0,
+        nearest_stranger=max(strangers, default=0.0),
+    )
+
+
+def _misnamed(works: WorkTable) -> Flags:
+    altered = (works.alteration != Alteration.NONE) & (works.alteration != Alteration.VOICED_OVER)
+    return np.asarray(altered | works.is_silent, dtype=np.bool_)
+
+
+def _ratio(among: Flags, is_such: Flags, count: int) -> float:
+    return float((among & is_such).sum()) / count
+
+
+def _wrong_hints(world: World, kind: Ints, score: Ints) -> float:
+    named = world.works.named_score
+    hinted = named >= 0
+    is_wrong = hinted & ((named != score) | (kind > LAST_VARIANT))
+    return float(is_wrong.sum()) / max(1, int(hinted.sum()))
+
+
+def _reach(world: World) -> tuple[float, float]:
+    """Shares of wanted works that are found by a detour only, and never, over a few tracks."""
+    wanted = found = detours = 0
+    for sound in _sampled(world):
+        truth = Truth(world, sound.music_id)
+        reached = truth.reachable_rows()
+        wanted += len(truth.wanted_rows())
+        found += len(reached)
+        detours += sum(number > 1 for number in reached.values())
+    return detours / max(1, wanted), 1 - found / max(1, wanted)
+
+
+def _sampled(world: World) -> list[Sound]:
+    rng = stream(world.seed, "hardness")
+    chosen = rng.permutation(world.track_count)[:_SAMPLED_TRACKS]
+    return [world.tracks[int(index)] for index in sorted(chosen)]
+
+
+def _likeness(world: World) -> tuple[list[float], list[float]]:
+    """Chroma correlations of a few synchronous covers, and of pairs of tracks, with originals."""
+    rows = np.flatnonzero(world.sounds.kind == SoundKind.COVER_SYNC)
+    rng = stream(world.seed, "likeness")
+    covers = [world.sounds.row(int(row)) for row in rng.permutation(rows)[:_SAMPLED_SOUNDS]]
+    bases = {cover.score: play_base(world.seed, cover.score) for cover in covers}
+    near = []
+    for cover in covers:
+        begin = int(cover.start_s * RATE)
+        played = play_cover(world.seed, cover)[: int(_HEARD_S * RATE)]
+        near.append(chroma_correlation(bases[cover.score][begin : begin + played.size], played))
+    cut = [base[: int(_HEARD_S * RATE)] for base in bases.values()]
+    far = [chroma_correlation(cut[0], other) for other in cut[1:]]
+    return near, far

@@ -1,0 +1,170 @@
+"""From a sound of the world to samples: compose, arrange, play, change.
+
+What belongs here: what each kind of sound is made of, and what is heard in a video that has a
+sound of its own. Caching and files are in `shelf.py`.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pipelines.sandbox.world.content.sounds import Sound, SoundKind
+from pipelines.sandbox.world.content.tracks import BASE_S
+from pipelines.sandbox.world.content.videos import Alteration, Work
+from pipelines.sandbox.world.random_streams import chance, stream
+from pipelines.sandbox.world.sound import effects
+from pipelines.sandbox.world.sound.arrangement import Arrangement, Player, arrange
+from pipelines.sandbox.world.sound.composition import Score, compose
+from pipelines.sandbox.world.sound.instruments import RATE, Samples
+from pipelines.sandbox.world.sound.voice import speech
+
+_BY_PHONE = 0.3
+"""Part of the voice-overs that were recorded with cheap equipment as a whole."""
+BaseOf = Callable[[int], Samples]
+"""Gives the recording of a composition, `BASE_S` seconds at its own speed."""
+
+
+def composition(seed: int, score: int) -> tuple[Score, Arrangement]:
+    """A composition and how its own recording is arranged."""
+    written = compose(stream(seed, "score", score), length_s=BASE_S * 1.2)
+    return written, arrange(stream(seed, "arrangement", score), written)
+
+
+def play_base(seed: int, score: int) -> Samples:
+    """The recording that a track's sounds are cut from, shape (BASE_S * RATE,)."""
+    written, arrangement = composition(seed, score)
+    rng = stream(seed, "performance", score)
+    return Player(written, arrangement, rng=rng, length_s=BASE_S).render()
+
+
+def play_cover(seed: int, sound: Sound) -> Samples:
+    """Other people play the composition: other instruments, and another key or tempo if so."""
+    written, original = composition(seed, sound.score)
+    arrangement = arrange(stream(seed, "cover", sound.index), written, unlike=original)
+    player = Player(
+        written, arrangement, rng=stream(seed, "cover performance", sound.index),
+        length_s=BASE_S, speed=sound.speed, semitones=sound.semitones,
+    )  # fmt: skip
+    return _piece(player.render(), sound.start_s, sound.duration_s)
+
+
+def render(seed: int, sound: Sound, base_of: BaseOf) -> Samples:
+    """Samples of a sound, shape (samples,), mono, at `RATE`."""
+    if sound.kind is SoundKind.SILENT:
+        return np.zeros(int(sound.duration_s * RATE), dtype=np.float32)
+    if sound.kind is SoundKind.SPEECH:
+        return speech(stream(seed, "speech", sound.index), length_s=sound.duration_s)
+    if sound.kind in (SoundKind.COVER_SYNC, SoundKind.COVER_OTHER):
+        return play_cover(seed, sound)
+    piece = _piece(base_of(sound.score), sound.start_s, sound.carried_s * sound.speed)
+    return _changed(seed, sound, piece)
+
+
+def render_video(seed: int, work: Work, sound: Sound, base_of: BaseOf) -> Samples:
+    """Samples of what is heard in a video, shape (samples,), mono, at `RATE`.
+
+    Args:
+        seed: Seed of the world.
+        work: The video.
+        sound: The sound of its music id.
+        base_of: Gives recordings.
+    """
+    if work.alteration is Alteration.MUTED:
+        return np.zeros(int(sound.duration_s * RATE), dtype=np.float32)
+    if work.alteration is Alteration.REPLACED:
+        return _piece(base_of(work.replacement), 0.0, sound.duration_s)
+    if work.alteration is Alteration.LIVE:
+        return play_live(seed, work, sound)
+    heard = render(seed, sound, base_of)
+    if work.alteration is Alteration.VOICED_OVER:
+        rng = stream(seed, "voiced over", work.index)
+        voice = speech(rng, length_s=heard.size / RATE + 0.1)
+        return effects.mixed(heard, voice, voice_db=float(rng.uniform(-6.0, 0.0)))
+    return heard
+
+
+def play_live(seed: int, work: Work, sound: Sound) -> Samples:
+    """The composition on a stage: other instruments, another tempo, a hall and its crowd."""
+    rng = stream(seed, "live", work.index)
+    written, original = composition(seed, sound.score)
+    speed = 1.0 + float(rng.choice((-1, 1))) * float(rng.uniform(0.03, 0.07))
+    player = Player(
+        written, arrange(rng, written, unlike=original), rng=rng, length_s=BASE_S, speed=speed
+    )
+    return effects.on_stage(_piece(player.render(), sound.start_s, sound.duration_s), rng)
+
+
+def _piece(x: Samples, start_s: float, length_s: float) -> Samples:
+    begin = int(start_s * RATE)
+    return x[begin : begin + int(length_s * RATE)]
+
+
+def _changed(seed: int, sound: Sound, piece: Samples) -> Samples:
+    change = _CHANGES.get(sound.kind)
+    return piece if change is None else change(seed, sound, piece)
+
+
+def _reuploaded(seed: int, sound: Sound, piece: Samples) -> Samples:
+    return effects.coloured(piece, stream(seed, "colour", sound.index))
+
+
+def _lofi(seed: int, sound: Sound, piece: Samples) -> Samples:
+    return effects.lofi(piece, stream(seed, "lofi", sound.index))
+
+
+def _voiced(seed: int, sound: Sound, piece: Samples) -> Samples:
+    rng = stream(seed, "speech", sound.index)
+    voice = speech(rng, length_s=piece.size / RATE + 0.1)
+    spoken = effects.mixed(piece, voice, voice_db=sound.voice_db or 0.0)
+    return effects.lofi(spoken, rng) if chance(rng, _BY_PHONE) else spoken
+
+
+def _late(seed: int, sound: Sound, piece: Samples) -> Samples:
+    rng = stream(seed, "lead", sound.index)
+    if chance(rng, 0.5):
+        lead = np.zeros(int(sound.lead_s * RATE), dtype=np.float32)
+    else:
+        lead = speech(rng, length_s=sound.lead_s)
+    return effects.joined([lead, piece])
+
+
+def _medley(seed: int, sound: Sound, piece: Samples) -> Samples:
+    tail_s = sound.duration_s - sound.lead_s - sound.carried_s
+    before = _filler(seed, sound, number=0, length_s=sound.lead_s)
+    after = _filler(seed, sound, number=1, length_s=tail_s)
+    return effects.joined([before, piece, after])
+
+
+def _filler(seed: int, sound: Sound, *, number: int, length_s: float) -> Samples:
+    """Some seconds of a composition that is heard nowhere else."""
+    rng = stream(seed, "filler", sound.index, number)
+    written = compose(rng, length_s=length_s * 1.3)
+    arrangement = arrange(rng, written)
+    return Player(written, arrangement, rng=rng, length_s=length_s).render()
+
+
+def _speed(seed: int, sound: Sound, piece: Samples) -> Samples:
+    del seed
+    return effects.resampled(piece, sound.speed)
+
+
+def _tempo(seed: int, sound: Sound, piece: Samples) -> Samples:
+    del seed
+    return effects.stretched(piece, sound.speed)
+
+
+def _pitch(seed: int, sound: Sound, piece: Samples) -> Samples:
+    del seed
+    return effects.pitched(piece, sound.semitones)
+
+
+_CHANGES: dict[SoundKind, Callable[[int, Sound, Samples], Samples]] = {
+    SoundKind.REUPLOAD: _reuploaded,
+    SoundKind.LOFI: _lofi,
+    SoundKind.VOICE_OVER: _voiced,
+    SoundKind.MEDLEY: _medley,
+    SoundKind.LATE: _late,
+    SoundKind.SPEED: _speed,
+    SoundKind.PITCH: _pitch,
+    SoundKind.TEMPO: _tempo,
+}

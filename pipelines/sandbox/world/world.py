@@ -1,0 +1,254 @@
+"""The invented platform: a world of accounts, tracks, sounds and works, from (seed, size).
+
+What belongs here: look-ups by public id and in list order. What is true about the works is in
+`truth.py`, how hard they are in `hardness.py`, how they sound in `shelf.py`. No network.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.random import Generator
+
+from pipelines.sandbox.world.content import texts
+from pipelines.sandbox.world.content import vocabulary as words
+from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
+from pipelines.sandbox.world.content.population import Population, populate
+from pipelines.sandbox.world.content.sounds import Sound, SoundKind
+from pipelines.sandbox.world.content.videos import State, Work
+from pipelines.sandbox.world.growth import DAY_S, grow
+from pipelines.sandbox.world.random_streams import Ints, stream, to_token
+
+ACCOUNTS_AT_ONE = 300
+TRACKS_AT_ONE = 24
+MUSIC_LIST_DEPTH = 60
+"""Works that the platform lists under one music id; more are never shown to a guest."""
+SCREEN = 20
+"""Works of an author's first screen."""
+SEC_PREFIX = "MS4wLjABAAAA"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountFacts:
+    """One account as the platform knows it; names as on the wire."""
+
+    index: int
+    sec_uid: str
+    uid: str
+    short_id: str
+    unique_id: str
+    nickname: str
+    signature: str
+    follower_count: int
+    following_count: int
+    total_favorited: int
+    favoriting_count: int
+    ip_location: str
+
+
+class World:
+    """An invented platform. Equal (seed, size, tracks) give equal worlds on every machine.
+
+    Args:
+        seed: Any whole number of at least 0.
+        size: 1.0 has some 300 accounts and 5,000 works; 40 has 200,000 works.
+        tracks: How many tracks; by default 24 up to size 1, and in proportion above. With fewer,
+            each has more works: such a crowded world is for load.
+        passed_s: Seconds that have passed since its first moment; see `growth.py`.
+        altered_share: Part of the videos with a track whose own sound differs from that of the
+            music id that they name; see `alterations.py`. Nothing else depends on it.
+
+    Raises:
+        ValueError: The seed is negative, the size too small to hold the tracks, or the share
+            none of 0 to 1.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        size: float = 1.0,
+        *,
+        tracks: int | None = None,
+        passed_s: int = 0,
+        altered_share: float = ALTERED_SHARE,
+    ) -> None:
+        if seed < 0:
+            raise ValueError(f"a seed is at least 0, not {seed}")
+        usual = round(TRACKS_AT_ONE * max(1.0, size))
+        count = usual if tracks is None else tracks
+        accounts = max(12, round(ACCOUNTS_AT_ONE * size))
+        if size <= 0 or count < 1 or count > accounts:
+            raise ValueError(f"{count} tracks do not fit into a world of size {size}")
+        if not 0 <= altered_share <= 1:
+            raise ValueError(f"a share of altered videos is 0 to 1, not {altered_share}")
+        self.seed = seed
+        self.size = size
+        self.is_crowded = count < usual
+        self.passed_s = passed_s
+        self.altered_share = altered_share
+        first = populate(seed, accounts=accounts, tracks=count, altered_share=altered_share)
+        self.population: Population = grow(seed, first, passed_s=passed_s)
+        self.sounds = self.population.sounds
+        self.works = self.population.works
+
+    def at(self, passed_s: int) -> "World":
+        """The same world at another moment."""
+        return World(
+            self.seed, self.size, tracks=self.track_count, passed_s=passed_s,
+            altered_share=self.altered_share,
+        )  # fmt: skip
+
+    @property
+    def now(self) -> int:
+        """Unix seconds of the world's own clock."""
+        return self.population.now + self.passed_s
+
+    @property
+    def track_count(self) -> int:
+        """How many tracks there are."""
+        return int(self.population.own_sounds.size)
+
+    @property
+    def account_count(self) -> int:
+        """How many accounts there are."""
+        return self.population.accounts
+
+    @cached_property
+    def tracks(self) -> tuple[Sound, ...]:
+        """Each track's own sound."""
+        return tuple(self.sounds.row(int(index)) for index in self.population.own_sounds)
+
+    def sound_of(self, music_id: str) -> Sound | None:
+        """The sound of a music id."""
+        index = _found(self._by_music_id, self.sounds.music_id, music_id)
+        return None if index is None else self.sounds.row(index)
+
+    def work_of(self, aweme_id: str) -> Work | None:
+        """The work of an id, hidden ones included."""
+        index = _found(self._by_aweme_id, self.works.aweme_id, aweme_id)
+        return None if index is None else self.works.row(index)
+
+    def account_of(self, sec_uid: str) -> int | None:
+        """Row of an account."""
+        return self._by_sec_uid.get(sec_uid)
+
+    def account(self, index: int) -> AccountFacts:
+        """Facts of an account, invented when asked for."""
+        rng = stream(self.seed, "account", index)
+        likes = int(self.works.digg_count[self.works_by_account(index)].sum())
+        facts = AccountFacts(
+            index=index, sec_uid=self.sec_uid(index), uid=str(10**15 + 7919 * index),
+            short_id=str(10**9 + 104_729 * index),
+            unique_id=f"{texts.pick(rng, words.NICKS_EN)}{index:05d}",
+            nickname=texts.nickname(self.seed, index), signature=texts.signature(self.seed, index),
+            follower_count=int(np.exp(rng.normal(7.5, 2.0))),
+            following_count=int(rng.integers(0, 900)), total_favorited=likes,
+            favoriting_count=int(rng.integers(0, 5000)),
+            ip_location=texts.pick(rng, words.CITIES),
+        )  # fmt: skip
+        return replace(facts, follower_count=facts.follower_count + self._followed(rng))
+
+    def _followed(self, rng: Generator) -> int:
+        """Followers that came since the first moment; drawn after all that was true then."""
+        daily = float(np.exp(rng.normal(1.0, 1.5)))
+        return int(daily * max(0, self.passed_s) / DAY_S)
+
+    def sec_uid(self, index: int) -> str:
+        """Public id of an account."""
+        return SEC_PREFIX + to_token(self.seed, "sec_uid", index, length=43)
+
+    def works_by_account(self, index: int) -> Ints:
+        """Rows of an account's listed works: pinned first, then newest first."""
+        rows = self._slice(self._account_order, self._account_starts, index)[::-1]
+        rows = rows[self.works.is_listed[rows]]
+        pinned = self.works.is_pinned[rows]
+        return np.concatenate([rows[pinned], rows[~pinned]])
+
+    def works_by_sound(self, index: int) -> Ints:
+        """Rows of a sound's listed works, most liked first. Lists show `MUSIC_LIST_DEPTH`."""
+        rows = self._slice(self._sound_order, self._sound_starts, index)
+        rows = rows[self.works.is_listed[rows]]
+        return rows[np.argsort(-self.works.digg_count[rows], kind="stable")]
+
+    def music_list(self, index: int) -> Ints:
+        """Rows that a guest can page through under a music id."""
+        return self.works_by_sound(index)[:MUSIC_LIST_DEPTH]
+
+    def first_screen(self, index: int) -> Ints:
+        """Rows of an author's first screen."""
+        return self.works_by_account(index)[:SCREEN]
+
+    def title_of(self, score: int) -> str:
+        """Title of a composition; namesakes share one."""
+        return texts.song_title(self.seed, int(self.population.title_score[score]))
+
+    def sound_title(self, sound: Sound) -> str:
+        """Title of a music id."""
+        if sound.owner >= 0:
+            return texts.user_sound_title(self.seed, sound.owner)
+        title = self.title_of(sound.score)
+        if sound.kind is SoundKind.MAIN:
+            return title
+        return texts.release_title(stream(self.seed, "release", sound.index), title)
+
+    def sound_author(self, sound: Sound) -> str:
+        """Author that a music id names."""
+        if sound.owner >= 0:
+            return texts.nickname(self.seed, sound.owner)
+        return texts.artist_name(self.seed, sound.score)
+
+    def caption(self, work: Work) -> str:
+        """Text of a work."""
+        title = None if work.named_score < 0 else self.title_of(work.named_score)
+        return texts.caption(self.seed, work.index, title=title, as_tag=work.is_tagged)
+
+    def is_public(self, work: Work) -> bool:
+        """True when a guest can open the work."""
+        return work.state is State.PUBLIC
+
+    @cached_property
+    def _by_music_id(self) -> Ints:
+        return np.argsort(self.sounds.music_id, kind="stable").astype(np.int64)
+
+    @cached_property
+    def _by_aweme_id(self) -> Ints:
+        return np.argsort(self.works.aweme_id, kind="stable").astype(np.int64)
+
+    @cached_property
+    def _by_sec_uid(self) -> dict[str, int]:
+        return {self.sec_uid(index): index for index in range(self.account_count)}
+
+    @cached_property
+    def _account_order(self) -> Ints:
+        return np.argsort(self.works.account, kind="stable").astype(np.int64)
+
+    @cached_property
+    def _account_starts(self) -> Ints:
+        return _starts(self.works.account, self.account_count)
+
+    @cached_property
+    def _sound_order(self) -> Ints:
+        return np.argsort(self.works.sound, kind="stable").astype(np.int64)
+
+    @cached_property
+    def _sound_starts(self) -> Ints:
+        return _starts(self.works.sound, len(self.sounds))
+
+    @staticmethod
+    def _slice(order: Ints, starts: Ints, index: int) -> Ints:
+        return order[int(starts[index]) : int(starts[index + 1])]
+
+
+def _starts(values: Ints, count: int) -> Ints:
+    sizes = np.bincount(values, minlength=count)
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _found(order: Ints, ids: Ints, wanted: str) -> int | None:
+    if not (wanted.isascii() and wanted.isdigit() and len(wanted) <= 19):  # noqa: PLR2004  # digits of an id
+        return None
+    number = int(wanted)
+    place = int(np.searchsorted(ids, number, sorter=order)) if number < 2**63 else ids.size
+    if place >= ids.size or int(ids[order[place]]) != number:
+        return None
+    return int(order[place])

@@ -1,0 +1,77 @@
+"""The profiles of the accounts behind the confirmed works.
+
+Reading belongs here; what an account's entry holds is in `domain/accounts.py`.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import timedelta
+
+from pipelines.scan.collect import ENDS_THE_SOURCE, READS_IN_FLIGHT, book, each
+from pipelines.scan.rules.account_summary import accounts_by_likes
+from pipelines.scan.scan_run import ScanSession
+from warehouse.queries.results import read_latest_accounts
+from warehouse.records.errors import UnresolvedIdError, UpstreamError
+
+PROFILE_MAX_AGE = timedelta(minutes=10)  # decisions, section 4
+
+
+def read_profiles(session: ScanSession) -> int:
+    """Read the profiles of the first accounts of the result; returns how many are known.
+
+    An account that the platform does not show stays without a profile. An upstream that says no
+    ends the reading with its name as stop reason; the rest is named as not reached.
+    """
+    found = session.findings
+    works = [entry.video for entry in found.confirmed.values()]
+    accounts = accounts_by_likes(works)
+    wanted = accounts[: session.parameters.account_profile_limit]
+    oldest = session.clock() - PROFILE_MAX_AGE
+    known = read_latest_accounts(session.runtime.engine, wanted)
+    found.profiles = {uid: seen for uid, seen in known.items() if seen.observed_at >= oldest}
+    before, recalled = session.captures.requests_used, len(found.profiles)
+    error = session.run(_read(session, [uid for uid in wanted if uid not in found.profiles]))
+    new = len(found.profiles) - recalled
+    whole = "completed" if len(wanted) == len(accounts) else "account_profile_limit"
+    stop = error.type if error else whole
+    found.profiles_end = stop
+    book(
+        session, "user_info",
+        requests=session.captures.requests_used - before, pages=new, items=new, new=new, stop=stop,
+    )  # fmt: skip
+    session.count()
+    return len(found.profiles)
+
+
+async def _read(session: ScanSession, sec_uids: Iterable[str]) -> UpstreamError | None:
+    """Read what is not known; returns what ended the reading, or else the last that went wrong."""
+    gate = asyncio.Semaphore(READS_IN_FLIGHT)
+    met: list[UpstreamError] = []
+
+    async def one(sec_uid: str) -> None:
+        async with gate:
+            session.check_cancelled()
+            if any(isinstance(error, ENDS_THE_SOURCE) for error in met):
+                session.findings.not_reached.append(f"user_info:{sec_uid}")
+                return
+            error = await _read_one(session, sec_uid)
+            if error is not None:
+                met.append(error)
+            session.count()
+
+    await each(one(sec_uid) for sec_uid in sec_uids)
+    ending = [error for error in met if isinstance(error, ENDS_THE_SOURCE)]
+    return next(iter([*ending, *reversed(met)]), None)
+
+
+async def _read_one(session: ScanSession, sec_uid: str) -> UpstreamError | None:
+    found = session.findings
+    try:
+        with session.stopwatch.waiting("upstream"):
+            found.profiles[sec_uid] = await session.captures.account(sec_uid)
+    except UnresolvedIdError:
+        return None  # the platform knows no such account any more: there is nothing to read
+    except UpstreamError as error:
+        found.not_reached.append(f"user_info:{sec_uid}")
+        return error
+    return None

@@ -1,0 +1,1 @@
+"""The rules of a scan: candidates, expansion, ranking, coverage estimate, the result. Pure."""

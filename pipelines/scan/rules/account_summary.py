@@ -1,0 +1,83 @@
+"""Accounts behind the confirmed videos: who, with how many works and what they gathered.
+
+Aggregates cover all confirmed works, not only the returned ones. Profiles are filled in where
+they were read; everything else of an account is null, never 0.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from pipelines.documents.videos import Document
+from pipelines.scan.rules.ranking import rank_documents
+from warehouse.records.videos import Account, Video
+
+VIDEO_PREVIEW_LIMIT = 20
+_PREVIEW_FIELDS = ("aweme_id", "desc", "create_time", "share_url", "link_type", "statistics")
+_LINKED = {
+    "linked_digg_count": "digg_count",
+    "linked_comment_count": "comment_count",
+    "linked_collect_count": "collect_count",
+    "linked_share_count": "share_count",
+}
+
+
+def to_account_summary(
+    confirmed: Iterable[Document], *, profiles: Mapping[str, Account] | None = None
+) -> Document:
+    """`account_summary` of a result, largest linked likes first.
+
+    Args:
+        confirmed: Video documents of all confirmed works.
+        profiles: Profiles that were read, by `sec_uid`.
+    """
+    profiles = profiles or {}
+    works: dict[str, list[Document]] = {}
+    for document in confirmed:
+        if document["author"] is not None:
+            works.setdefault(document["author"]["sec_uid"], []).append(document)
+    accounts = [_account(works[uid], profiles.get(uid)) for uid in works]
+    accounts.sort(key=lambda entry: (-(entry["linked_digg_count"] or 0), entry["sec_uid"]))
+    return {
+        "accounts": accounts,
+        "video_preview_limit": VIDEO_PREVIEW_LIMIT,
+        "account_count": len(accounts),
+        "account_count_complete": False,
+    }
+
+
+def accounts_by_likes(works: Iterable[Video]) -> tuple[str, ...]:
+    """Accounts of works in the order of the summary: largest linked likes first."""
+    likes: dict[str, int] = {}
+    for work in works:
+        if work.author is not None:
+            gained = work.statistics.digg_count or 0
+            likes[work.author.sec_uid] = likes.get(work.author.sec_uid, 0) + gained
+    return tuple(sorted(likes, key=lambda sec_uid: (-likes[sec_uid], sec_uid)))
+
+
+def _account(works: Sequence[Document], profile: Account | None) -> Document:
+    by_likes = rank_documents(works, sort_by="digg")
+    author = works[0]["author"]
+    return {
+        "sec_uid": author["sec_uid"],
+        "nickname": (profile.nickname if profile else None) or author["nickname"],
+        "unique_id": (profile.unique_id if profile else None) or author["unique_id"],
+        "follower_count": profile.follower_count if profile else None,
+        "total_favorited": profile.total_favorited if profile else None,
+        "aweme_count": profile.aweme_count if profile else None,
+        "profile_complete": profile is not None,
+        "linked_video_count": len(works),
+        **{name: _known_sum(works, count) for name, count in _LINKED.items()},
+        "linked_statistics_complete": all(work["statistics_complete"] for work in works),
+        "top_video": _preview(by_likes[0]),
+        "video_previews": [_preview(work) for work in by_likes[:VIDEO_PREVIEW_LIMIT]],
+    }
+
+
+def _known_sum(works: Sequence[Document], count: str) -> int | None:
+    """Sum of what is known; `linked_statistics_complete` says whether that is everything."""
+    known = [work["statistics"][count] for work in works if work["statistics"][count] is not None]
+    return sum(known) if known else None
+
+
+def _preview(work: Document) -> Document:
+    return {name: work[name] for name in _PREVIEW_FIELDS}

@@ -1,0 +1,48 @@
+"""How much of a track was not met, as an estimate: the overlap of what several screens showed.
+
+Pure. Never mixed into a count; it stands in the coverage ledger with its assumption beside it.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from math import floor
+
+from pipelines.documents.videos import Document
+
+MET_AT_LEAST = 2  # ids; with fewer there is no overlap to go by
+NOTE = (
+    "An estimate, not a count: at least so many more music ids are likely to carry the recording. "
+    "It assumes that every such id could have been met on the author, hashtag and search screens "
+    "that were read; first screens favour popular works, so the true number is probably larger."
+)
+
+
+def unseen_music_ids(met: Iterable[tuple[Hashable, str]]) -> Document | None:
+    """Chao's lower bound of the music ids that carry the recording and were not met.
+
+    Bias-corrected Chao1, `f1 (f1 - 1) / (2 (f2 + 1))`: A. Chao, "Estimating the population size
+    for capture-recapture data with unequal catchability", Biometrics 43 (1987), and the form of
+    "Nonparametric estimation of the number of classes in a population" (1984) that needs no f2.
+
+    Args:
+        met: One entry per confirmed work that a screen other than the list of its own music id
+            showed: the work (or work and screen), and its music id.
+
+    Returns:
+        `{method, unit, lower_bound, observed, met_once, met_twice, note}`; None when fewer than
+        two ids were met, because then nothing can be said.
+    """
+    times = Counter(music_id for _, music_id in set(met))
+    if len(times) < MET_AT_LEAST:
+        return None
+    once = sum(count == 1 for count in times.values())
+    twice = sum(count == 2 for count in times.values())  # noqa: PLR2004 -- met exactly twice
+    return {
+        "method": "chao1",
+        "unit": "music_id",
+        "lower_bound": floor(once * (once - 1) / (2 * (twice + 1))),
+        "observed": len(times),
+        "met_once": once,
+        "met_twice": twice,
+        "note": NOTE,
+    }

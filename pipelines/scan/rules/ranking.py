@@ -1,0 +1,84 @@
+"""Order of confirmed videos: the hot score and the seven orders. Works on video documents.
+
+What belongs here: how two videos compare. Not here: which videos are confirmed, how many are
+returned (`results.py`).
+"""
+
+from collections.abc import Callable, Iterable
+
+from pipelines.documents.videos import Document
+from pipelines.parameters.scan import SortBy
+from warehouse.records.videos import Statistics
+
+COMMENT_WEIGHT = 4
+COLLECT_WEIGHT = 3
+SHARE_WEIGHT = 8
+
+
+def hot_score(statistics: Statistics) -> int | None:
+    """Likes + 4 comments + 3 collects + 8 shares (interface, video record).
+
+    None when any count is unknown: a sum without one of its parts is a guess.
+    """
+    return _hot_score(*statistics.counts())
+
+
+def _hot_score(
+    digg: int | None, comment: int | None, collect: int | None, share: int | None
+) -> int | None:
+    if digg is None or comment is None or collect is None or share is None:
+        return None
+    return digg + COMMENT_WEIGHT * comment + COLLECT_WEIGHT * collect + SHARE_WEIGHT * share
+
+
+def is_viral(document: Document, *, viral_threshold: int) -> bool:
+    """True when the likes reach the threshold; unknown likes are not shown to reach it."""
+    likes = document["statistics"]["digg_count"]
+    return likes is not None and likes >= viral_threshold
+
+
+def rank_documents(documents: Iterable[Document], *, sort_by: SortBy) -> list[Document]:
+    """Sort video documents; equal values go by `aweme_id`, unknown values go last."""
+    value, sign = _ORDERS[sort_by]
+
+    def key(document: Document) -> tuple[bool, int, int, str]:
+        found = value(document)
+        aweme_id = document["aweme_id"]
+        return (found is None, sign * (found or 0), len(aweme_id), aweme_id)
+
+    return sorted(documents, key=key)
+
+
+def _count(name: str) -> Callable[[Document], int | None]:
+    def value(document: Document) -> int | None:
+        found: int | None = document["statistics"][name]
+        return found
+
+    return value
+
+
+def _published(document: Document) -> int | None:
+    found: int | None = document["create_time"]
+    return found
+
+
+def _score(document: Document) -> int | None:
+    counts = document["statistics"]  # read as it is: a record each would double the time of a sort
+    return _hot_score(
+        counts["digg_count"],
+        counts["comment_count"],
+        counts["collect_count"],
+        counts["share_count"],
+    )
+
+
+_DESCENDING, _ASCENDING = -1, 1
+_ORDERS: dict[SortBy, tuple[Callable[[Document], int | None], int]] = {
+    "hot_score": (_score, _DESCENDING),
+    "digg": (_count("digg_count"), _DESCENDING),
+    "comment": (_count("comment_count"), _DESCENDING),
+    "collect": (_count("collect_count"), _DESCENDING),
+    "share": (_count("share_count"), _DESCENDING),
+    "latest": (_published, _DESCENDING),
+    "oldest": (_published, _ASCENDING),
+}

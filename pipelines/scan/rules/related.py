@@ -1,0 +1,73 @@
+"""The search-related list of a result: what the guest search showed, apart from the ranking. Pure.
+
+Public words relate these works to the song; none of them is confirmed by being here.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from pipelines.captures.search_walk import SearchWalk
+from pipelines.documents.videos import Document, to_statistics, to_video_document
+from pipelines.scan.rules.ranking import hot_score
+from pipelines.scan.rules.relevance import HIGH_RELEVANCE, ORDER, relevance_of
+from warehouse.records.videos import Video
+
+
+def to_search_related(
+    videos: Iterable[Video],
+    *,
+    walk: SearchWalk,
+    shown_by: Mapping[str, Sequence[str]],
+    title: str | None,
+    verified: Collection[str],
+) -> Document:
+    """`search_related` of a result, most relevant first, then by engagement.
+
+    Args:
+        videos: The union of works that searches for these terms showed, each as best known.
+        walk: The search of this job.
+        shown_by: The terms that showed each work of the union.
+        title: The song's title, or the keyword of a search by name.
+        verified: Music ids that are known to carry the track.
+    """
+    entries = [_entry(video, shown_by, title, verified) for video in videos]
+    entries.sort(key=_place)
+    levels = Counter(entry["search_relevance_level"] for entry in entries)
+    high = sum(levels[level] for level in HIGH_RELEVANCE)
+    return {
+        "aweme_list": entries,
+        "returned_count": len(entries),
+        "high_relevance_count": high,
+        "conflicting_music_title_count": levels["conflicting_music_title"],
+        "expanded_candidate_count": len(entries) - high,
+        "visible_ranking_overlap_count": 0,  # depends on who asks: counted by `view_result`
+        "pagination": walk.to_pagination(),
+    }
+
+
+def to_search_summary(walk: SearchWalk, *, union: int) -> Document:
+    """`discovery.official_comprehensive_search`: terms, pages, and works in the whole union."""
+    return {
+        "terms": [term.term for term in walk.terms],
+        "cursor_pages": sum(term.pages for term in walk.terms),
+        "observed_union_count": union,
+    }
+
+
+def _entry(
+    video: Video,
+    shown_by: Mapping[str, Sequence[str]],
+    title: str | None,
+    verified: Collection[str],
+) -> Document:
+    document = to_video_document(video)
+    return document | {
+        "hot_score": hot_score(to_statistics(document)),
+        "search_relevance_level": relevance_of(video, title=title, verified=verified),
+        "search_terms": list(shown_by.get(video.aweme_id, ())),
+    }
+
+
+def _place(entry: Document) -> tuple[int, int, str]:
+    level = ORDER.index(entry["search_relevance_level"])
+    return (level, -(entry["hot_score"] or 0), entry["aweme_id"])

@@ -1,0 +1,53 @@
+"""How a work that a search showed relates to a song, by its public words alone. Pure.
+
+This is corroboration by metadata, never a confirmation: what is confirmed was heard.
+"""
+
+from collections.abc import Collection
+from typing import Literal
+
+from pipelines.scan.rules.titles import mentions, song_names
+from warehouse.records.videos import Music, Video
+
+SearchRelevance = Literal[
+    "exact_title", "music_id_corroborated", "conflicting_music_title", "expanded_candidate"
+]
+HIGH_RELEVANCE: frozenset[SearchRelevance] = frozenset({"exact_title", "music_id_corroborated"})
+ORDER: tuple[SearchRelevance, ...] = (
+    "music_id_corroborated",
+    "exact_title",
+    "expanded_candidate",
+    "conflicting_music_title",
+)
+"""Best first. A conflicting title is demoted behind the other candidates."""
+
+
+def relevance_of(video: Video, *, title: str | None, verified: Collection[str]) -> SearchRelevance:
+    """The relevance level of a work.
+
+    Args:
+        video: A work that a search showed.
+        title: The song's title, or the keyword of a search by name.
+        verified: Music ids that are known to carry the track.
+    """
+    if video.music is not None and video.music.music_id in verified:
+        return "music_id_corroborated"
+    if not _text_names(video, title):
+        return "expanded_candidate"
+    return "conflicting_music_title" if _conflicts(video.music, title) else "exact_title"
+
+
+def _text_names(video: Video, title: str | None) -> bool:
+    sound = (video.music.title, video.music.mapped_title) if video.music else ()
+    return mentions(title, (video.desc, *sound, *(tag.name for tag in video.hashtags)))
+
+
+def _conflicts(music: Music | None, title: str | None) -> bool:
+    """True when the sound has the name of another song. A user sound without one says nothing."""
+    if music is None:
+        return False
+    named = [name for text in (music.mapped_title, music.title) for name in song_names(text)]
+    wanted = song_names(title)
+    return bool(named) and not any(
+        one in other or other in one for one in named for other in wanted
+    )

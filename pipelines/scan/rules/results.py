@@ -1,0 +1,221 @@
+"""The result of a scan: the immutable document that a job leaves, the view of it that a request
+gets, and whether a stored one serves a request. Pure; nothing here reads or writes.
+
+The document holds every confirmed video, unranked. `count`, `sort_by` and `viral_*` are applied
+by `view_result` on each read, so they never force another scan.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from pipelines.documents.videos import Document, to_statistics
+from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters
+from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
+from warehouse.records.evidence import ALGORITHM
+
+Source = Literal["music", "search", "accounts"]
+"""What a scan is fed by: the lists of music ids and what grows from them, the guest search, the
+profiles of accounts."""
+
+SOURCE_OF_DEPTH: dict[str, Source] = {
+    "candidate_limit": "music",
+    "search_candidate_limit": "search",
+    "search_batch_target": "search",
+    "search_page_limit": "search",
+    "search_request_budget": "search",
+    "account_profile_limit": "accounts",
+}
+
+
+def no_variants() -> Document:
+    """`variants` of a scan that found none."""
+    return {"count": 0, "aweme_list": [], "by_kind": {}}
+
+
+def no_search(*, request_budget: int = 0) -> Document:
+    """`search_related` of a scan that did not reach the search; the coverage ledger says so."""
+    pagination = {
+        "pages_fetched": 0,
+        "terms_paginated": 0,
+        "terms": [],
+        "request_budget": request_budget,
+        "requests_used": 0,
+    }
+    return {
+        "aweme_list": [],
+        "returned_count": 0,
+        "high_relevance_count": 0,
+        "conflicting_music_title_count": 0,
+        "expanded_candidate_count": 0,
+        "visible_ranking_overlap_count": 0,
+        "pagination": pagination,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultDocument:
+    """What a completed scan leaves, once and for good.
+
+    `ranked` are `to_ranked_document`s of all confirmed works, in any order; `music` is a
+    `to_track_document`; `parameters` are the `ScanParameters.to_document()` of the job.
+    A search by name alone has `keyword` and neither `music` nor `music_id`: it confirms nothing.
+    `sources_ended_by_exhaustion` has one entry per source that the scan read: True when it ended
+    because nothing more was shown, False when a limit or an error ended it. A source that is
+    missing was no part of the scan, so asking for more of it cannot change the result.
+    `coverage` is `{sources, not_reached, unseen_estimate}`; `created_at` is ISO 8601.
+    """
+
+    music: Document | None
+    music_id: str | None
+    ranked: list[Document]
+    candidate_pool_size: int
+    unique_account_count: int
+    account_summary: Document
+    discovery: Document
+    coverage: Document
+    parameters: Mapping[str, object]
+    sources_ended_by_exhaustion: Mapping[Source, bool]
+    is_demo_data: bool
+    data_provider: str
+    created_at: str
+    keyword: str | None = None
+    search_related: Document = field(default_factory=no_search)
+    variants: Document = field(default_factory=no_variants)
+    account_count_complete: bool = False
+    algorithm: str = ALGORITHM
+
+    def to_document(self) -> Document:
+        """Plain JSON values; `confirmed_count` is the length of `ranked`, never a second count."""
+        document = {item.name: getattr(self, item.name) for item in fields(self)}
+        document["parameters"] = dict(self.parameters)
+        document["sources_ended_by_exhaustion"] = dict(self.sources_ended_by_exhaustion)
+        return document | {"confirmed_count": len(self.ranked), "coverage_complete": False}
+
+
+_COPIED = (
+    "unique_account_count",
+    "account_count_complete",
+    "account_summary",
+    "discovery",
+    "coverage",
+    "coverage_complete",
+    "algorithm",
+    "is_demo_data",
+    "data_provider",
+    "created_at",
+)
+
+
+def view_result(document: Mapping[str, Any], parameters: ScanParameters) -> Document:
+    """The result as this request asked for it: Top N of the confirmed set in its order.
+
+    Args:
+        document: A `ResultDocument.to_document()`; it is not changed.
+        parameters: Only `count`, `sort_by`, `viral_threshold` and `viral_only` are looked at.
+    """
+    wanted = _wanted(document["ranked"], parameters)
+    top = _ranked(wanted[: parameters.count], parameters)
+    return {
+        "music_id": document["music_id"],
+        "keyword": document.get("keyword"),
+        "music": document["music"],
+        "aweme_list": top,
+        "candidate_pool_size": document["candidate_pool_size"],
+        "confirmed_count": document["confirmed_count"],
+        "returned_count": len(top),
+        "requested_count": parameters.count,
+        "count_satisfied": len(top) >= parameters.count,
+        "count_note_zh": _count_note_zh(document, parameters, returned=len(top)),
+        "search_related": _view_search(document["search_related"], top),
+        "variants": _view_variants(document["variants"], parameters),
+        **{name: document[name] for name in _COPIED},
+    }
+
+
+def serves(
+    document: Mapping[str, Any],
+    wanted: ScanParameters,
+    *,
+    finished_at: datetime,
+    now: datetime,
+    ttl_s: int,
+) -> bool:
+    """Whether a stored result with the request's scan key answers the request (decisions, 3).
+
+    It must be young enough, at least as deep as asked or exhausted, and hold at least `count`
+    works after `viral_only` unless its feed ended.
+    """
+    if wanted.refresh or now - finished_at >= timedelta(seconds=ttl_s):
+        return False
+    if not _is_deep_enough(document, wanted):
+        return False
+    if document.get("keyword") is not None:
+        return True  # it ranks nothing, so `count` asks nothing of it
+    enough = len(_wanted(document["ranked"], wanted)) >= wanted.count
+    return enough or bool(document["sources_ended_by_exhaustion"].get("music"))
+
+
+def _is_deep_enough(document: Mapping[str, Any], wanted: ScanParameters) -> bool:
+    ended = document["sources_ended_by_exhaustion"]
+    had = document["parameters"]
+    return all(
+        ended.get(SOURCE_OF_DEPTH[name], True) or had[name] >= getattr(wanted, name)
+        for name in DEPTH_PARAMETERS
+    )
+
+
+def _wanted(documents: list[Document], parameters: ScanParameters) -> list[Document]:
+    """All works that the request wants to see, in its order, not yet cut."""
+    threshold = parameters.viral_threshold
+    kept = [
+        document
+        for document in documents
+        if not parameters.viral_only or is_viral(document, viral_threshold=threshold)
+    ]
+    return rank_documents(kept, sort_by=parameters.sort_by)
+
+
+def _ranked(documents: list[Document], parameters: ScanParameters) -> list[Document]:
+    threshold = parameters.viral_threshold
+    return [
+        {
+            "rank": rank,
+            **document,
+            "hot_score": hot_score(to_statistics(document)),
+            "is_viral": is_viral(document, viral_threshold=threshold),
+        }
+        for rank, document in enumerate(documents, start=1)
+    ]
+
+
+def _view_variants(variants: Document, parameters: ScanParameters) -> Document:
+    """Variants are ranked like the main list; `count` stays the number that was found."""
+    wanted = _wanted(variants["aweme_list"], parameters)[: parameters.count]
+    return variants | {"aweme_list": _ranked(wanted, parameters)}
+
+
+def _view_search(related: Document, top: list[Document]) -> Document:
+    visible = {document["aweme_id"] for document in top}
+    videos = [
+        video | {"duplicate_with_returned_ranking": video["aweme_id"] in visible}
+        for video in related["aweme_list"]
+    ]
+    overlap = sum(video["duplicate_with_returned_ranking"] for video in videos)
+    return related | {"aweme_list": videos, "visible_ranking_overlap_count": overlap}
+
+
+def _count_note_zh(
+    document: Mapping[str, Any], parameters: ScanParameters, *, returned: int
+) -> str:
+    if returned >= parameters.count:
+        return f"已返回请求的 {parameters.count} 条作品"
+    if document.get("keyword") is not None:
+        return "关键词模式只返回综合搜索相关作品, 不做音频核验, 不计入同款排名"
+    found = f"请求 {parameters.count} 条, 实际返回 {returned} 条, 不重复也不生成数据"
+    if parameters.viral_only and document["confirmed_count"] > returned:
+        return f"点赞数达到 {parameters.viral_threshold} 的已确认作品不足: {found}"
+    if document["sources_ended_by_exhaustion"].get("music"):
+        return f"公开作品不足, 公开列表已读完: {found}"
+    return f"本次扫描范围内的已确认作品不足: {found}; 可增大 candidate_limit 后重试"

@@ -1,0 +1,95 @@
+"""What a process of the pipeline holds open: stores, provider and the listening pool.
+
+One per process, opened while the process warms up. Everything above takes it as an argument.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.captures.recording.stored_bodies import StoredBodies
+from pipelines.captures.session import Captures
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import build_music_provider, choose_profile, music_provider_name
+from pipelines.platform.sandbox_clock import follow_clock
+from pipelines.settings import Settings
+from warehouse.control import ControlStore, open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.excerpt_files import ExcerptFolder, open_excerpts
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.store import Lake, open_lake
+from warehouse.records.worlds import is_demo_world
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Open stores and tools of one process."""
+
+    settings: Settings
+    profile: Profile
+    home: Home
+    lake: Lake
+    engine: Engine
+    control: ControlStore
+    listening: ListeningPool
+    excerpts: ExcerptFolder
+
+    @property
+    def world(self) -> str:
+        """The profile, or the source that brings its own; worlds never mix."""
+        return self.home.world
+
+    @property
+    def music_provider(self) -> str:
+        """The source that scans read from, by the name that the desk knows too."""
+        return music_provider_name(self.settings)
+
+    @property
+    def is_demo(self) -> bool:
+        """True when what is observed here is invented, so that it can never be taken for real."""
+        return is_demo_world(self.world)
+
+    def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
+        """The captures of one job; an async context manager. Stamped by the platform's clock."""
+        follow_clock(self.profile)
+        return Captures(
+            provider=build_music_provider(
+                self.settings,
+                self.profile,
+                control=self.control,
+                bodies=StoredBodies(self.engine),
+            ),
+            lake=self.lake,
+            engine=self.engine,
+            control=self.control,
+            job_id=job_id,
+            sounds_dir=self.home.sounds_dir,
+            cancelled=cancelled,
+            link_ttl_s=self.settings.link_ttl_days * 86_400.0,
+        )
+
+
+def open_runtime(settings: Settings, stack: ExitStack) -> Runtime:
+    """Open everything; `stack` closes it again.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is chosen.
+        WarehouseError: A store cannot be opened, belongs to another world or is too new.
+    """
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    control = open_control(settings.control_url or home.control_url, world=home.world)
+    return Runtime(
+        settings=settings,
+        profile=profile,
+        home=home,
+        lake=lake,
+        engine=Engine(lake),
+        control=control,
+        excerpts=open_excerpts(
+            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+        ),
+        listening=stack.enter_context(ListeningPool(settings.listening_workers)),
+    )

@@ -1,0 +1,262 @@
+"""What one scan knows and holds while it runs: its job, its open captures, its findings.
+
+The findings live in memory because a scan is one run in one process; what must survive is
+appended to the lake as it happens. What belongs here: state, progress, cancelling. Not here:
+deciding (`rules/`), reading and listening (the sibling modules).
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from pipelines.audio.features.sounds import Heard
+from pipelines.captures.search_walk import SearchWalk
+from pipelines.captures.session import Captures
+from pipelines.parameters.scan import ScanParameters, scan_parameters
+from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.scan.rules.discovery import DiscoveryParameters
+from pipelines.scan.rules.expansion import Confirmed, Variant
+from pipelines.scan.runtime import Runtime
+from pipelines.scan.stopwatch import Stopwatch
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.errors import RunCancelledError
+from warehouse.records.evidence import Comparison
+from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job, keyword_subject
+from warehouse.records.times import observed_now
+from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail
+
+PROGRESS_EVERY_S = 0.5
+CANCEL_LOOK_EVERY_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class HeardWork:
+    """A work with its sound, or with the reason why it cannot be compared."""
+
+    video: Video
+    sound: Heard
+
+
+@dataclass(slots=True)
+class Findings:
+    """Everything a scan has learnt so far. `outcomes` says what became of each candidate."""
+
+    track: Track | None = None
+    sightings: list[Sighting] = field(default_factory=list)
+    seen_ids: set[str] = field(default_factory=set)
+    pool: dict[str, Candidate] = field(default_factory=dict)
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    details: dict[str, VideoDetail] = field(default_factory=dict)
+    unavailable: dict[str, UnavailableVideo] = field(default_factory=dict)
+    outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    confirmed: dict[str, Confirmed] = field(default_factory=dict)
+    comparisons: list[Comparison] = field(default_factory=list)
+    sound_rows: list[dict[str, object]] = field(default_factory=list)
+    sound_hashes: dict[str, str] = field(default_factory=dict)
+    sound_files: dict[str, Path] = field(default_factory=dict)
+    cutting: list[asyncio.Task[None]] = field(default_factory=list)
+    references: list[HeardWork] = field(default_factory=list)
+    known_sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
+    variants: dict[str, Variant] = field(default_factory=dict)
+    variant_ids: dict[str, Comparison] = field(default_factory=dict)
+    verified: dict[str, Comparison | None] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    screened: set[str] = field(default_factory=set)
+    scanned_authors: set[str] = field(default_factory=set)
+    search: SearchWalk | None = None
+    search_union: dict[str, Sequence[str]] = field(default_factory=dict)
+    scanned_hashtags: set[str] = field(default_factory=set)
+    sounds_wanted: int = 0
+    sounds_read: int = 0
+    profiles: dict[str, Account] = field(default_factory=dict)
+    profiles_end: str = "completed"
+    authors_left: tuple[str, ...] = ()
+    rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
+    ledger: list[SourceCoverage] = field(default_factory=list)
+    not_reached: list[str] = field(default_factory=list)
+
+    def videos(self) -> list[Video]:
+        """Every work whose detail was read, in pool order."""
+        return [detail.video for detail in self.details.values()]
+
+    def silent_works(self) -> set[str]:
+        """Ids of photo posts that carry the platform's silent placeholder."""
+        return {name for name, detail in self.details.items() if detail.is_silent_placeholder}
+
+
+class ScanSession:
+    """One scan while it runs. Use as a context manager; owns an event loop and the captures."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        job: Job,
+        *,
+        music_id: str,
+        clock: Callable[[], datetime] = observed_now,
+    ) -> None:
+        self.runtime = runtime
+        self.job = job
+        self.music_id = music_id
+        self.clock = clock
+        self.discovery = (
+            DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # as validated at the door
+            if job.kind == DISCOVERY
+            else DiscoveryParameters()
+        )
+        self.parameters: ScanParameters = (
+            self.discovery.to_scan_parameters()
+            if job.kind == DISCOVERY
+            else scan_parameters(job.parameters)
+        )
+        self.findings = Findings()
+        self.document: dict[str, Any] = {}
+        self.on_canceling: Callable[[], object] = lambda: None
+        self.progress = job.progress
+        self.stopwatch = Stopwatch()
+        self._saved_at = self._looked_at = self._begun_at = time.monotonic()
+        self._cancelled = False
+        self._runner = asyncio.Runner()
+        self._writer = ThreadPoolExecutor(max_workers=4)  # one table each, so commits may overlap
+        self._appends: list[Future[None]] = []
+        self._stack = AsyncExitStack()
+
+    def __enter__(self) -> Self:
+        self.captures: Captures = self.run(
+            self._stack.enter_async_context(
+                self.runtime.captures(job_id=self.job.job_id, cancelled=self.is_cancelled)
+            )
+        )
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        try:
+            self.run(self._stack.aclose())
+        finally:
+            self._runner.close()
+            self._writer.shutdown()
+            self.save_progress()
+
+    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
+        """Run on this scan's own event loop, so that all steps share one client."""
+        return self._runner.run(coroutine)
+
+    def music_of(self, video: Video) -> str:
+        """The music id that a work uses; the track's own where the work names none."""
+        return video.music.music_id if video.music else self.music_id
+
+    @property
+    def keyword(self) -> str | None:
+        """The song's name in a search by name alone; None when a track is scanned."""
+        return self.job.input if self.job.kind == KEYWORD_SEARCH else None
+
+    @property
+    def subject(self) -> str:
+        """What rows of this job are about: the music id, or the key of the keyword."""
+        return self.music_id if self.keyword is None else keyword_subject(self.keyword)
+
+    @property
+    def song_title(self) -> str | None:
+        """The title that texts are compared with; None when the track has none."""
+        return self.keyword or (self.findings.track.title if self.findings.track else None)
+
+    @property
+    def listens(self) -> bool:
+        """Whether other music ids are listened to. A name alone has nothing to compare with."""
+        return self.parameters.verify_audio and self.keyword is None
+
+    @property
+    def job_path(self) -> str:
+        """Where the API shows this job."""
+        return f"/api/v1/vidplat/app/v3/music_collection_jobs/{self.job.job_id}"
+
+    def append_later(self, name: str, rows: list[dict[str, object]]) -> None:
+        """Append to a table while the scan goes on; `finish_appends` waits and raises."""
+        write = self.runtime.lake.append
+        self._appends.append(self._writer.submit(write, name, rows, job_id=self.job.job_id))
+
+    def finish_appends(self) -> None:
+        """Wait for what was to be appended later.
+
+        Raises:
+            WarehouseError: It could not be kept.
+        """
+        waiting, self._appends = self._appends, []
+        for write in waiting:
+            write.result()
+
+    def append(self, noun: str, rows: list[dict[str, object]]) -> None:
+        """Append rows to a mart in one commit, beside the scan; no rows, no commit."""
+        if rows:
+            self.append_later(f"marts.{noun}", rows)
+
+    def is_cancelled(self) -> bool:
+        """True once cancelling was asked for; the control store is looked at rarely."""
+        now = time.monotonic()
+        if not self._cancelled and now - self._looked_at >= CANCEL_LOOK_EVERY_S:
+            self._looked_at = now
+            self._cancelled = self.runtime.control.is_cancel_requested(self.job.job_id)
+        return self._cancelled
+
+    def check_cancelled(self) -> None:
+        """A safe point.
+
+        Raises:
+            RunCancelledError: Cancelling was asked for.
+        """
+        if self.is_cancelled():
+            raise RunCancelledError(self.job.job_id)
+
+    def report_canceling(self) -> None:
+        """Tell whoever runs this scan that it is about to end as cancelled."""
+        self.on_canceling()
+
+    def enter(self, stage: str) -> None:
+        """Begin a stage: a safe point, and a progress row at once."""
+        self.check_cancelled()
+        self.progress = self.progress.at(stage)
+        self.save_progress()
+
+    def count(self, *, audio_checked: int = 0) -> None:
+        """Bring the progress up to date from the findings; writes at most twice a second."""
+        found = self.findings
+        self.progress = replace(
+            self.progress,
+            candidate_pool_count=len(found.pool),
+            confirmed_count=len(found.confirmed),
+            detail_checked_count=len(found.details) + len(found.unavailable),
+            account_profile_count=len(found.profiles),
+            search_page_count=sum(term.pages for term in found.search.terms) if found.search else 0,
+            audio_checked_count=self.progress.audio_checked_count + audio_checked,
+            requests_used=self.captures.requests_used,
+        )
+        if time.monotonic() - self._saved_at >= PROGRESS_EVERY_S:
+            self.save_progress()
+
+    def save_progress(self) -> None:
+        """Write the progress row now."""
+        self._saved_at = time.monotonic()
+        self.progress = replace(
+            self.progress, eta_s=self._eta_s(), updated_at=datetime.now(UTC).isoformat()
+        )
+        self.runtime.control.save_progress(self.job.job_id, self.progress)
+
+    def _eta_s(self) -> float | None:
+        """An estimate: what is left of details and sounds, at the pace until now.
+
+        None before there is anything to go by, and once only the result is left to write.
+        """
+        now, found = self.progress, self.findings
+        done = now.detail_checked_count + now.audio_checked_count
+        sounds = max(found.sounds_wanted, now.audio_checked_count)
+        wanted = max(self.parameters.candidate_limit, now.detail_checked_count) + sounds
+        if done == 0 or now.stage_index >= now.stage_count - 2:
+            return None
+        spent = time.monotonic() - self._begun_at
+        return round(spent * (wanted - done) / done, 1)

@@ -1,0 +1,35 @@
+"""Result documents that were read before: they never change, so each is read once."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pipelines.documents.videos import Document
+
+KEPT_RESULTS = 32  # a few hundred kB each
+
+
+class Results:
+    """Result documents by job, read once each: they never change."""
+
+    def __init__(self, read: Callable[[str], Mapping[str, Any] | None]) -> None:
+        self._read = read
+        self._kept: OrderedDict[str, Document] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, job_id: str) -> Document | None:
+        """The result of a job; None if it has none."""
+        with self._lock:
+            if job_id in self._kept:
+                self._kept.move_to_end(job_id)
+                return self._kept[job_id]
+        found = self._read(job_id)
+        return None if found is None else self._keep(job_id, dict(found))
+
+    def _keep(self, job_id: str, document: Document) -> Document:
+        with self._lock:
+            self._kept[job_id] = document
+            while len(self._kept) > KEPT_RESULTS:
+                self._kept.popitem(last=False)
+        return document

@@ -1,0 +1,319 @@
+"""Asking for scans: a stored result, a running twin, or a new job. Reading and cancelling jobs.
+
+Blocking calls on control store and warehouse: routes run them in a thread, the command line
+directly. Not here: HTTP, scanning.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from pipelines.captures.inputs import MusicInput, Target, read_music_input
+from pipelines.documents.videos import Document
+from pipelines.parameters.scan import Documented, ScanParameters, fingerprint, scan_key
+from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
+from pipelines.scan.rules.results import serves
+from pipelines.scan.service.job_endings import WORKER_GONE, lost_ending
+from pipelines.scan.service.result_cache import Results
+from warehouse.control import Link, NewJob
+from warehouse.records.errors import (
+    CapacityExhaustedError,
+    JobNotFoundError,
+    ProviderUnsupportedError,
+    WarehouseUnavailableError,
+)
+from warehouse.records.evidence import ALGORITHM
+from warehouse.records.jobs import (
+    DISCOVERY,
+    KEYWORD_SEARCH,
+    PRIORITY_PEOPLE,
+    PRIORITY_SCHEDULES,
+    SCAN,
+    Job,
+    JobStatus,
+    Origin,
+    keyword_subject,
+)
+from warehouse.records.worlds import is_demo_world
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class Control(Protocol):
+    """What asking needs of the control store."""
+
+    def create_or_join(self, new: NewJob) -> tuple[Job, bool]: ...
+    def job(self, job_id: str) -> Job | None: ...
+    def jobs(self, *, limit: int, status: JobStatus | None = None) -> list[Job]: ...
+    def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
+    def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]: ...
+    def recall_link(self, key: str) -> Link | None: ...
+    def finish(
+        self,
+        job_id: str,
+        status: JobStatus,
+        *,
+        error: dict[str, object] | None = None,
+        expires_at: datetime | None = None,
+    ) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Where this process looks: the world by its name, and how it is read.
+
+    `is_awaited`: its source reads so little of a track that a request waits for the scan.
+    """
+
+    name: str
+    provider: str
+    scan_providers: frozenset[str]
+    find_target: Callable[[str], Target | None]
+    result_cache_ttl_s: int
+    job_retention_days: int
+    worker_lost_after_s: float
+    is_awaited: bool = False
+
+    @property
+    def is_demo(self) -> bool:
+        """True for everything that is not the public platform or the user's own files."""
+        return is_demo_world(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A job, and its result document once it is completed."""
+
+    job: Job
+    result: Document | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is asked about. `asked` tells requests apart; `known` is None until it is resolved."""
+
+    kind: str
+    text: str
+    asked: str
+    known: str | None
+    music_id: str | None
+
+
+class ScanDesk:
+    """Where scans are asked for, whoever asks.
+
+    Args:
+        control: The control store.
+        results: Result documents by job.
+        world: Profile, provider, how links are read, how long results serve.
+        has_room: False when the disk is too full to take on work.
+        clock: Now, in UTC.
+    """
+
+    def __init__(
+        self,
+        *,
+        control: Control,
+        results: Results,
+        world: World,
+        has_room: Callable[[], bool] = lambda: True,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.world = world
+        self._control = control
+        self._results = results
+        self._has_room = has_room
+        self._clock = clock
+
+    def ask(
+        self,
+        text: str,
+        parameters: ScanParameters,
+        *,
+        origin: Origin,
+        job_id: str | None = None,
+    ) -> Scan:
+        """A stored result that serves, else the job that runs or will run for this request.
+
+        `job_id` is the id of a new job, for who may ask twice and wants one job: the second time
+        the same job is found, even if it has ended.
+
+        Raises:
+            InvalidMusicInputError: The text can lead to no track.
+                ProviderUnsupportedError: The chosen source runs no scans.
+            CapacityExhaustedError: The disk is too full.
+        """
+        self._check_provider()
+        music = read_music_input(text, find_target=self.world.find_target)
+        music_id = self._known_music_id(music)
+        asked = music_id or f"{music.kind}:{music.value}"  # a video's digits are no music id
+        subject = Subject(SCAN, text.strip(), asked, music_id, music_id)
+        return self._stored_or_job(subject, parameters, origin, job_id)
+
+    def ask_by_name(self, keyword: str, parameters: ScanParameters, *, origin: Origin) -> Scan:
+        """The same for a search by a song's name alone, which confirms nothing.
+
+        Raises:
+            ProviderUnsupportedError: The chosen source runs no scans.
+            CapacityExhaustedError: The disk is too full.
+        """
+        self._check_provider()
+        about = keyword_subject(keyword)
+        subject = Subject(KEYWORD_SEARCH, keyword.strip(), about, about, None)
+        return self._stored_or_job(subject, parameters, origin)
+
+    def discover(self, text: str, parameters: DiscoveryParameters, *, origin: Origin) -> Scan:
+        """The same for a discovery of related videos; a young result of an equal one serves.
+
+        Raises:
+            InvalidMusicInputError: The text can lead to no track.
+            ProviderUnsupportedError: The chosen source runs no scans.
+            CapacityExhaustedError: The disk is too full.
+        """
+        self._check_provider()
+        music = read_music_input(text, find_target=self.world.find_target)
+        music_id = self._known_music_id(music)
+        key = discovery_key(
+            music_id or f"{music.kind}:{music.value}", self.world.name, self.world.provider,
+            ALGORITHM, parameters,
+        )  # fmt: skip
+        stored = self._young(key)
+        if stored is not None:
+            return stored
+        return self._job(
+            Subject(DISCOVERY, text.strip(), "", music_id, music_id), parameters, key, key, origin
+        )
+
+    def _stored_or_job(
+        self,
+        subject: Subject,
+        parameters: ScanParameters,
+        origin: Origin,
+        job_id: str | None = None,
+    ) -> Scan:
+        key = self._scan_key(subject.known, parameters)
+        stored = self._stored(key, parameters)
+        if stored is not None:
+            return stored
+        world = self.world
+        twins = fingerprint(subject.asked, world.name, world.provider, parameters)
+        return self._job(subject, parameters, twins, key, origin, job_id)
+
+    def _job(
+        self,
+        subject: Subject,
+        parameters: Documented,
+        twins: str,
+        key: str | None,
+        origin: Origin,
+        job_id: str | None = None,
+    ) -> Scan:
+        if not self._has_room():
+            raise CapacityExhaustedError("The disk is too full to take on a scan")
+        new = NewJob(
+            kind=subject.kind,
+            input=subject.text,
+            target=subject.known or subject.text,
+            music_id=subject.music_id,
+            parameters=parameters.to_document(),
+            fingerprint=twins,
+            scan_key=key,
+            origin=origin,
+            priority=PRIORITY_SCHEDULES if origin == "schedule" else PRIORITY_PEOPLE,
+            job_id=job_id,
+        )
+        return Scan(self._control.create_or_join(new)[0])
+
+    def job(self, job_id: str) -> Scan:
+        """A job now, with its result once completed.
+
+        Raises:
+            JobNotFoundError: There is none, or its retention is over.
+            WarehouseUnavailableError: It is completed, but its result cannot be read.
+        """
+        job = self._find(job_id)
+        if job.status != "completed":
+            return Scan(job)
+        result = self._results.of(job.job_id)
+        if result is None:
+            raise WarehouseUnavailableError("The result of this job cannot be read")
+        return Scan(job, result)
+
+    def cancel(self, job_id: str) -> tuple[JobStatus, Scan]:
+        """Ask for the end of a job; a finished one stays as it is. Its state before, and the job.
+
+        Raises:
+            JobNotFoundError: There is none, or its retention is over.
+        """
+        before = self._find(job_id).status
+        self._control.request_cancel(job_id, expires_at=self._kept_until())
+        return before, self.job(job_id)
+
+    def jobs(self, *, limit: int, status: JobStatus | None) -> list[Scan]:
+        """The newest jobs, without their results."""
+        return [Scan(job) for job in self._control.jobs(limit=limit, status=status)]
+
+    def _check_provider(self) -> None:
+        if self.world.provider not in self.world.scan_providers:
+            raise ProviderUnsupportedError(
+                f"The source {self.world.provider} runs no scans in this version",
+                hint="Set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
+            )
+
+    def _known_music_id(self, music: MusicInput) -> str | None:
+        if music.kind == "music":
+            return music.value
+        kind, target = self._control.recall_link(music.value) or ("", "")
+        return target if kind == "music" else None
+
+    def _scan_key(self, subject: str | None, parameters: ScanParameters) -> str | None:
+        if subject is None:
+            return None
+        return scan_key(subject, self.world.name, self.world.provider, ALGORITHM, parameters)
+
+    def _stored(self, key: str | None, parameters: ScanParameters) -> Scan | None:
+        """The newest completed job of this scan key whose result serves the request."""
+        if key is None or parameters.refresh:
+            return None
+        now, ttl_s = self._clock(), self.world.result_cache_ttl_s
+        for job in self._control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
+            result = self._results.of(job.job_id)
+            if result is None or job.finished_at is None:
+                continue
+            if serves(result, parameters, finished_at=job.finished_at, now=now, ttl_s=ttl_s):
+                return Scan(job, result)
+        return None
+
+    def _young(self, key: str) -> Scan | None:
+        """The newest completed job of this key that is young enough to serve."""
+        since = self._clock() - timedelta(seconds=self.world.result_cache_ttl_s)
+        for job in self._control.completed_jobs(key, since=since):
+            result = self._results.of(job.job_id)
+            if result is not None:
+                return Scan(job, result)
+        return None
+
+    def _find(self, job_id: str) -> Job:
+        job = self._control.job(job_id) if _UUID.fullmatch(job_id) else None
+        if job is None or (job.expires_at is not None and job.expires_at <= self._clock()):
+            raise JobNotFoundError("No job has this id, or its retention is over")
+        return self._end_when_lost(job)
+
+    def _end_when_lost(self, job: Job) -> Job:
+        """The job, ended here when its worker has been silent for too long.
+
+        Other workers do the same; but there may be no other, and no job may hang.
+        """
+        silent_for = self._clock() - (job.heartbeat_at or job.created_at)
+        lost_after = timedelta(seconds=self.world.worker_lost_after_s)
+        if job.status != "running" or silent_for < lost_after:
+            return job
+        has_result = self._results.of(job.job_id) is not None
+        status, error = lost_ending(job, WORKER_GONE, has_result=has_result)
+        self._control.finish(job.job_id, status, error=error, expires_at=self._kept_until())
+        return self._control.job(job.job_id) or job
+
+    def _kept_until(self) -> datetime:
+        return self._clock() + timedelta(days=self.world.job_retention_days)

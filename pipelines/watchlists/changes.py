@@ -1,0 +1,245 @@
+"""What changed between two observations of a track, an account or a hashtag. Pure.
+
+Every change carries the numbers behind it; unknown stays None and makes no change. A rate is the
+gain per 86,400 s between the two moments at which the counts themselves were observed.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from pipelines.scan.rules.ranking import hot_score
+from pipelines.watchlists.observations import Observation, WorkSeen, to_moment
+from warehouse.records.watchlists import Thresholds
+
+_DAY_S = 86_400.0
+_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """A count before and after. `change` and `per_day` are None where a number is unknown, and
+    `per_day` where no time passed between the observations.
+    """
+
+    name: str
+    before: int | None
+    after: int | None
+    change: int | None
+    elapsed_s: float
+    per_day: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkGrowth:
+    """A work that grows fast: `velocity` is its gain of hot score per day."""
+
+    aweme_id: str
+    title: str | None
+    music_id: str | None
+    velocity: float
+    counts: tuple[Growth, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankChange:
+    """A work on other places. `change` > 0: up; None: it was not, or is no longer, placed."""
+
+    aweme_id: str
+    title: str | None
+    before: int | None
+    after: int | None
+    change: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMusicId:
+    """A music id under which the same recording was not confirmed before."""
+
+    music_id: str
+    work_count: int
+    link_types: tuple[str, ...]
+    example_aweme_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkNews:
+    """A work that is there for the first time, or is missing. `reason` is the platform's own word
+    for a missing one; None: it was not shown this time, which proves nothing.
+    """
+
+    aweme_id: str
+    title: str | None
+    rank: int | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """All that changed. `since` None: this was the first look, so nothing can have changed."""
+
+    since: datetime | None
+    until: datetime
+    figures: tuple[Growth, ...] = ()
+    fast_works: tuple[WorkGrowth, ...] = ()
+    rank_changes: tuple[RankChange, ...] = ()
+    new_music_ids: tuple[NewMusicId, ...] = ()
+    new_works: tuple[WorkNews, ...] = ()
+    vanished_works: tuple[WorkNews, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many changes a digest names: everything but the plain figures."""
+        named = (
+            self.fast_works, self.rank_changes, self.new_music_ids, self.new_works,
+            self.vanished_works,
+        )  # fmt: skip
+        return sum(map(len, named))
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        document = asdict(self)
+        document["since"] = None if self.since is None else to_moment(self.since)
+        document["until"] = to_moment(self.until)
+        return {**document, "change_count": self.count}
+
+
+def find_changes(
+    before: Observation | None, after: Observation, *, thresholds: Thresholds
+) -> Changes:
+    """What is different in `after`; what reaches no threshold is not named."""
+    if before is None:
+        figures = tuple(
+            Growth(name=name, before=None, after=now, change=None, elapsed_s=0.0, per_day=None)
+            for name, now in after.figures.items()
+        )
+        return Changes(since=None, until=after.observed_at, figures=figures)
+    then = {work.aweme_id: work for work in before.works}
+    now = {work.aweme_id: work for work in after.works}
+    both = [(then[name], work) for name, work in now.items() if name in then]
+    return Changes(
+        since=before.observed_at,
+        until=after.observed_at,
+        figures=_figures(before, after),
+        fast_works=_fast(both, thresholds.velocity),
+        rank_changes=_ranks(both, thresholds.rank_change, top=max(before.top, after.top)),
+        new_music_ids=_music_ids(then.values(), after.works) if thresholds.new_music_id else (),
+        new_works=tuple(_news(work) for name, work in now.items() if name not in then),
+        vanished_works=_vanished(then, after),
+    )
+
+
+def measure_growth(name: str, before: int | None, after: int | None, *, elapsed_s: float) -> Growth:
+    """A count at two moments that lie `elapsed_s` seconds apart."""
+    change = None if before is None or after is None else after - before
+    per_day = None if change is None or elapsed_s <= 0 else change * _DAY_S / elapsed_s
+    return Growth(
+        name=name, before=before, after=after, change=change, elapsed_s=elapsed_s, per_day=per_day
+    )
+
+
+def measure_work(before: WorkSeen, after: WorkSeen) -> tuple[Growth, ...]:
+    """The hot score and the four counts of a work at its two observations."""
+    elapsed_s = (after.observed_at - before.observed_at).total_seconds()
+    pairs = {"hot_score": (hot_score(before.statistics), hot_score(after.statistics))}
+    for name in _COUNTS:
+        pairs[name] = (getattr(before.statistics, name), getattr(after.statistics, name))
+    return tuple(
+        measure_growth(name, *values, elapsed_s=elapsed_s) for name, values in pairs.items()
+    )
+
+
+def _figures(before: Observation, after: Observation) -> tuple[Growth, ...]:
+    elapsed_s = (after.observed_at - before.observed_at).total_seconds()
+    return tuple(
+        measure_growth(name, before.figures.get(name), value, elapsed_s=elapsed_s)
+        for name, value in after.figures.items()
+    )
+
+
+def _fast(
+    both: Iterable[tuple[WorkSeen, WorkSeen]], threshold: float | None
+) -> tuple[WorkGrowth, ...]:
+    if threshold is None:
+        return ()
+    found = []
+    for then, now in both:
+        counts = measure_work(then, now)
+        velocity = counts[0].per_day
+        if velocity is not None and velocity >= threshold:
+            found.append(
+                WorkGrowth(
+                    aweme_id=now.aweme_id, title=now.title, music_id=now.music_id,
+                    velocity=velocity, counts=counts,
+                )
+            )  # fmt: skip
+    return tuple(sorted(found, key=lambda work: (-work.velocity, work.aweme_id)))
+
+
+def _ranks(
+    both: Iterable[tuple[WorkSeen, WorkSeen]], threshold: int | None, *, top: int
+) -> tuple[RankChange, ...]:
+    if threshold is None:
+        return ()
+    found = [
+        RankChange(
+            aweme_id=now.aweme_id, title=now.title, before=then.rank, after=now.rank,
+            change=then.rank - now.rank,
+        )
+        for then, now in both
+        if then.rank is not None and now.rank is not None
+        and min(then.rank, now.rank) <= top and abs(then.rank - now.rank) >= threshold
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda one: (one.after or 0, one.aweme_id)))
+
+
+def _music_ids(then: Iterable[WorkSeen], now: tuple[WorkSeen, ...]) -> tuple[NewMusicId, ...]:
+    """Only works that were confirmed (`link_type`) say that an id carries the recording."""
+    known = {work.music_id for work in then if work.link_type is not None}
+    fresh: dict[str, list[WorkSeen]] = {}
+    for work in now:
+        if work.music_id is not None and work.link_type is not None and work.music_id not in known:
+            fresh.setdefault(work.music_id, []).append(work)
+    return tuple(
+        NewMusicId(
+            music_id=music_id,
+            work_count=len(works),
+            link_types=tuple(sorted({work.link_type or "" for work in works})),
+            example_aweme_id=works[0].aweme_id,
+        )
+        for music_id, works in sorted(fresh.items())
+    )
+
+
+def _vanished(then: Mapping[str, WorkSeen], after: Observation) -> tuple[WorkNews, ...]:
+    is_expected = _expectation(after)
+    now = {work.aweme_id for work in after.works}
+    return tuple(
+        _news(work, reason=after.gone.get(name))
+        for name, work in then.items()
+        if name in after.gone or (name not in now and is_expected(work))
+    )
+
+
+def _expectation(after: Observation) -> Callable[[WorkSeen], bool]:
+    """Whether a work should have been shown, had it still been there.
+
+    Works of an account come newest first, so one that is younger than the oldest on the screen
+    belongs on it. The order of a hashtag is the platform's own: nothing follows from an absence.
+    """
+    if after.is_whole:
+        return lambda _work: True
+    times = [work.create_time for work in after.works if work.create_time is not None]
+    if after.kind != "account" or len(times) < 2:  # noqa: PLR2004 -- a lone one may be pinned
+        return lambda _work: False
+    oldest = sorted(times)[min(_PINNED, len(times) - 1)]
+    return lambda work: work.create_time is not None and work.create_time > oldest
+
+
+_PINNED = 3
+"""So many works may be pinned, out of their order."""
+
+
+def _news(work: WorkSeen, *, reason: str | None = None) -> WorkNews:
+    return WorkNews(aweme_id=work.aweme_id, title=work.title, rank=work.rank, reason=reason)

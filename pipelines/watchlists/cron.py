@@ -1,0 +1,38 @@
+"""Cron expressions, read by a library that does what Debian's cron does. UTC only."""
+
+from datetime import UTC, datetime, timedelta
+
+from cronsim import CronSim, CronSimError
+
+from warehouse.records.errors import InvalidParameterError
+from warehouse.records.watchlists import HOW_OFTEN
+
+_NEXT = timedelta(minutes=1)
+
+
+class CronCalendar:
+    """When a cron expression is due."""
+
+    def latest(self, cron: str, moment: datetime) -> datetime | None:
+        """The newest time at or before `moment`."""
+        begins = moment.astimezone(UTC).replace(second=0, microsecond=0) + _NEXT
+        return next(CronSim(cron, begins, reverse=True), None)
+
+    def following(self, cron: str, moment: datetime) -> datetime | None:
+        """The first time after `moment`."""
+        return next(CronSim(cron, moment.astimezone(UTC)), None)
+
+
+def check_cron(cron: str) -> str:
+    """The expression as it is, if it can be read and ever comes true.
+
+    Raises:
+        InvalidParameterError: It cannot, or names a day that no month has.
+    """
+    try:
+        is_ever = next(CronSim(cron, datetime(2026, 1, 1, tzinfo=UTC)), None) is not None
+    except CronSimError as error:
+        raise InvalidParameterError(f"`every`: {cron!r}: {error}", hint=HOW_OFTEN) from error
+    if not is_ever:
+        raise InvalidParameterError(f"`every`: {cron!r} never comes true", hint=HOW_OFTEN)
+    return cron

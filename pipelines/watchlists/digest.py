@@ -1,0 +1,111 @@
+"""The digest of one run: what changed, grouped by entry, as a document and as two files.
+
+The document is the truth and is kept in the control store too; the files are for people and for
+other programs. Not here: finding changes, the page's markup (`page`), the webhook (`telling`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import orjson
+
+from pipelines.documents.videos import Document, to_time
+from pipelines.watchlists.changes import Changes
+from pipelines.watchlists.digest_page import render_digest
+from pipelines.watchlists.observations import Observation
+from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.watchlists import Look, WatchRun
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One entry that ended; `observation` and `changes` are None where it failed."""
+
+    look: Look
+    observation: Observation | None
+    changes: Changes | None
+
+
+def build_digest(
+    run: WatchRun, reports: Sequence[Report], *, ended_at: datetime, is_demo: bool
+) -> Document:
+    """The digest as plain JSON values."""
+    completed = [report for report in reports if report.changes is not None]
+    return {
+        "kind": "watch_digest",
+        "schema_version": SCHEMA_VERSION,
+        "watchlist": run.watchlist,
+        "run_id": run.run_id,
+        "origin": run.origin,
+        "every": run.plan.every,
+        "due_at": to_time(run.due_at),
+        "began_at": to_time(run.began_at),
+        "ended_at": to_time(ended_at),
+        "missed_count": run.missed_count,
+        "thresholds": run.plan.to_document()["thresholds"],
+        "entry_count": len(reports),
+        "completed_count": len(completed),
+        "failed_count": len(reports) - len(completed),
+        "change_count": sum(report.changes.count for report in completed if report.changes),
+        "entries": [_entry(report) for report in reports],
+        "coverage_complete": False,
+        "is_demo_data": is_demo,
+    }
+
+
+def _entry(report: Report) -> Document:
+    look, seen = report.look, report.observation
+    return {
+        "kind": look.entry.kind,
+        "input": look.entry.input,
+        "subject": look.subject,
+        "title": None if seen is None else seen.title,
+        "status": look.status,
+        "job_id": look.job_id,
+        "error": look.error,
+        "observed_at": None if seen is None else to_time(seen.observed_at),
+        "work_count": None if seen is None else len(seen.works),
+        "changes": None if report.changes is None else report.changes.to_document(),
+    }
+
+
+class DigestFolder:
+    """Where digests lie: `<watchlist>/<due time>-<run>.json` and `.html`."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def write(self, digest: Mapping[str, Any]) -> dict[str, str]:
+        """Write both files, whole or not at all; their paths below the folder, by kind.
+
+        Raises:
+            WarehouseUnavailableError: They cannot be written.
+        """
+        due = "".join(sign for sign in digest["due_at"] if sign.isalnum())
+        stem = f"{digest['watchlist']}/{due}-{digest['run_id'][:8]}"
+        texts = {
+            "json": orjson.dumps(digest, option=orjson.OPT_INDENT_2),
+            "html": render_digest(digest).encode(),
+        }
+        try:
+            for suffix, text in texts.items():
+                _replace(self._root / f"{stem}.{suffix}", text)
+        except OSError as error:
+            raise WarehouseUnavailableError(
+                f"the digest cannot be written: {error.strerror}",
+                hint="check DATA_HOME, its owner and the free disk space",
+            ) from error
+        return {suffix: f"{stem}.{suffix}" for suffix in texts}
+
+
+def _replace(path: Path, content: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{uuid4().hex}")
+    draft.write_bytes(content)
+    draft.replace(path)

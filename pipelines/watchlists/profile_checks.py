@@ -1,0 +1,101 @@
+"""Looking at accounts and hashtags: their profile and their first screen, captured as ever.
+
+Not here: tracks, which are scans and go through the desk; comparing
+(`pipelines/watchlists/changes`).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pipelines.captures.list_walk import Walk
+from pipelines.captures.recording.stored_bodies import StoredBodies
+from pipelines.captures.session import Captures
+from pipelines.platform.profiles import Profile
+from pipelines.platform.providers import Provider, build_data_provider, build_music_provider
+from pipelines.platform.sandbox_clock import follow_clock
+from pipelines.settings import Settings
+from pipelines.watchlists.observations import Observation
+from pipelines.watchlists.to_observations import to_account_observation, to_hashtag_observation
+from warehouse.control import ControlStore
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.videos import Video
+from warehouse.records.watchlists import Entry
+
+SCREEN_LIMIT = 20
+"""Works of a hashtag that are looked at: its first screen, not its depth."""
+
+_DAY_S = 86_400.0
+
+
+class Screens:
+    """Looks at one entry at a time, over open stores; blocking."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        profile: Profile,
+        control: ControlStore,
+        engine: Engine,
+        sounds_dir: Path,
+    ) -> None:
+        self._settings = settings
+        self._profile = profile
+        self._control = control
+        self._engine = engine
+        self._sounds_dir = sounds_dir
+
+    def look(self, entry: Entry) -> Observation:
+        """What an account or a hashtag shows now; every attempt is kept in the lake.
+
+        Raises:
+            InputError: The entry leads to no account or hashtag.
+            UpstreamError: By name, what the platform answered instead.
+            WarehouseError: What was read could not be kept.
+        """
+        look = _look_at_account if entry.kind == "account" else _look_at_hashtag
+        build = build_data_provider if entry.kind == "account" else build_music_provider
+
+        follow_clock(self._profile)
+
+        async def ask() -> Observation:
+            async with self._captures(build) as captures:
+                return await look(captures, entry.input)
+
+        return asyncio.run(ask())
+
+    @asynccontextmanager
+    async def _captures(self, build: Callable[..., Provider]) -> AsyncIterator[Captures]:
+        bodies = StoredBodies(self._engine)
+        provider = build(self._settings, self._profile, control=self._control, bodies=bodies)
+        async with Captures(
+            provider=provider,
+            lake=self._engine.lake,
+            engine=self._engine,
+            control=self._control,
+            sounds_dir=self._sounds_dir,
+            link_ttl_s=self._settings.link_ttl_days * _DAY_S,
+        ) as captures:
+            yield captures
+
+
+async def _look_at_account(captures: Captures, text: str) -> Observation:
+    sec_uid = await captures.resolve_user(text)
+    account = await captures.account(sec_uid)
+    return to_account_observation(account, _shown(await captures.walk_author(sec_uid)))
+
+
+async def _look_at_hashtag(captures: Captures, text: str) -> Observation:
+    ch_id = await captures.resolve_hashtag(text)
+    info = await captures.hashtag(ch_id)
+    walk = await captures.walk_hashtag(ch_id, limit=SCREEN_LIMIT, pages=1)
+    return to_hashtag_observation(info, _shown(walk))
+
+
+def _shown(walk: Walk) -> tuple[Video, ...]:
+    """An empty screen without a fault is an answer; one that was refused would look like a loss."""
+    if walk.error is not None and not walk.videos:
+        raise walk.error
+    return walk.videos

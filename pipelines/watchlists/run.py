@@ -1,0 +1,241 @@
+"""The life of a run: taken when due, begun, waited for, concluded. Blocking; nobody waits here.
+
+`begin` hands the tracks in at the desk and looks at the rest; `conclude`, once the jobs have
+ended, compares with the run before and writes the digest. Each may be called by any process at
+any time, again after a crash too: a run is held by one, its jobs have ids that follow from it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+from uuid import UUID, uuid4, uuid5
+
+from pipelines.parameters.scan import ScanParameters, scan_parameters
+from pipelines.scan.service.service import Scan
+from pipelines.watchlists.changes import find_changes
+from pipelines.watchlists.digest import DigestFolder, Report, build_digest
+from pipelines.watchlists.observations import Observation, to_observation
+from pipelines.watchlists.to_observations import to_track_observation
+from pipelines.watchlists.webhook import Teller
+from warehouse.control import ControlStore
+from warehouse.records.errors import JobNotFoundError, RunCancelledError, SametrackError
+from warehouse.records.jobs import FINAL, Origin
+from warehouse.records.watchlists import RUN_ENDED, Calendar, Entry, Look, Plan, WatchRun, find_due
+
+HOLD_S = 600.0
+"""Longer than any single look. Who dies with a run holds it up for so long at most."""
+
+_CANCELLED = RunCancelledError("The scan was cancelled").to_document()
+
+
+class Desk(Protocol):
+    """What handing in and asking need of `ScanDesk`."""
+
+    def ask(
+        self,
+        text: str,
+        parameters: ScanParameters,
+        *,
+        origin: Origin,
+        job_id: str | None = None,
+    ) -> Scan: ...
+
+    def job(self, job_id: str) -> Scan: ...
+
+
+class Watcher:
+    """Works on runs of watchlists.
+
+    Args:
+        control: The control store.
+        desk: Where scans are handed in.
+        look: What an account or a hashtag shows now.
+        gone_works: Candidates of a job that the platform did not show, with its reason.
+        calendar: Reads cron expressions.
+        digests: Where digests are written.
+        teller: Who hears of them.
+        is_demo: Whether what is observed is invented.
+        retention: How long a run is remembered.
+        clock: Now, in UTC.
+    """
+
+    def __init__(
+        self,
+        *,
+        control: ControlStore,
+        desk: Desk,
+        look: Callable[[Entry], Observation],
+        gone_works: Callable[[str], Mapping[str, str | None]],
+        calendar: Calendar,
+        digests: DigestFolder,
+        teller: Teller,
+        is_demo: bool,
+        retention: timedelta = timedelta(days=90),
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.control = control
+        self._desk = desk
+        self._look = look
+        self._gone_works = gone_works
+        self._calendar = calendar
+        self._digests = digests
+        self._teller = teller
+        self._is_demo = is_demo
+        self._retention = retention
+        self._clock = clock
+        self._owner = uuid4().hex
+
+    def take_due(self) -> list[str]:
+        """Make runs of all that is due now; ids of those that this process took."""
+        now, taken = self._clock(), []
+        for kept in self.control.watchlists():
+            due = find_due(
+                kept.cron, considered_until=kept.considered_until, now=now, calendar=self._calendar
+            )
+            run_id = None
+            if due is not None and kept.plan.enabled:
+                run_id = self.control.take_due(kept.plan.name, due)
+            taken += [] if run_id is None else [run_id]
+        return taken
+
+    def unbegun(self) -> list[WatchRun]:
+        """Runs that nobody has begun, or somebody began and died."""
+        return [run for run in self.control.free_watch_runs() if run.status == "due"]
+
+    def ready(self) -> list[WatchRun]:
+        """Runs whose jobs have all ended, and that nobody concludes."""
+        waiting = [run for run in self.control.free_watch_runs() if run.status == "waiting"]
+        return [run for run in waiting if self._is_over(run.run_id)]
+
+    def advance(self) -> list[WatchRun]:
+        """Take what is due, begin what is not begun, conclude what is ready; runs that ended."""
+        self.take_due()
+        for run in self.unbegun():
+            self.begin(run.run_id)
+        ended = [self.conclude(run.run_id) for run in self.ready()]
+        return [run for run in ended if run is not None and run.status in RUN_ENDED]
+
+    def begin(self, run_id: str) -> WatchRun | None:
+        """Look at every entry, or hand in its scan; None: somebody else works on it.
+
+        Raises:
+            WarehouseError: A store cannot be used; the run is free for another try.
+        """
+        with self._held(run_id) as run:
+            if run is None or run.status != "due":
+                return run
+            for look in self.control.looks(run_id):
+                if look.status == "due":
+                    self.control.save_look(self._begun(run, look))
+            self.control.release_run(run_id, self._owner, status="waiting")
+        return self.control.watch_run(run_id)
+
+    def conclude(self, run_id: str) -> WatchRun | None:
+        """Compare, write and tell; None: somebody else does, or a job has not ended.
+
+        Raises:
+            WarehouseError: A store cannot be used; the run is free for another try.
+        """
+        if not self._is_over(run_id):
+            return None
+        with self._held(run_id) as run:
+            if run is None or run.status != "waiting":
+                return run
+            reports = [self._report(run, look) for look in self.control.looks(run_id)]
+            digest = build_digest(run, reports, ended_at=self._clock(), is_demo=self._is_demo)
+            digest["files"] = self._digests.write(digest)
+            is_ours = self.control.end_run(
+                run_id,
+                self._owner,
+                status="completed" if digest["completed_count"] or not reports else "failed",
+                outcome=f"{digest['completed_count']} of {digest['entry_count']} looked at",
+                digest=digest,
+            )
+        if is_ours:  # told after it has ended: rather never than twice
+            self._tell(run_id, digest)
+            self.control.drop_older_observations(run.watchlist, run_id)
+            self.control.delete_old_runs(self._clock() - self._retention)
+        return self.control.watch_run(run_id)
+
+    def _tell(self, run_id: str, digest: Mapping[str, Any]) -> None:
+        told = self._teller.tell(digest)
+        if told is not None:
+            self.control.save_told(run_id, told)
+
+    @contextmanager
+    def _held(self, run_id: str) -> Iterator[WatchRun | None]:
+        """A run that is ours for a while; given back as it was if anything goes wrong."""
+        run = self.control.hold_run(run_id, self._owner, ttl_s=HOLD_S)
+        try:
+            yield run
+        finally:
+            if run is not None:  # nothing changes where it was released or ended above
+                self.control.release_run(run_id, self._owner, status=run.status)
+
+    def _begun(self, run: WatchRun, look: Look) -> Look:
+        self.control.prolong_run(run.run_id, self._owner, ttl_s=HOLD_S)
+        try:
+            if look.entry.kind == "track":
+                return replace(look, status="waiting", job_id=self._hand_in(run, look))
+            seen = self._look(look.entry)
+        except SametrackError as error:
+            return replace(look, status="failed", error=error.to_document())
+        return replace(
+            look, status="completed", subject=seen.subject, observation=seen.to_document()
+        )
+
+    def _hand_in(self, run: WatchRun, look: Look) -> str:
+        """The id of the job follows from the run: handed in twice, it is one job."""
+        job_id = str(uuid5(UUID(run.run_id), str(look.position)))
+        parameters = scan_parameters_of(run.plan)
+        asked = self._desk.ask(look.entry.input, parameters, origin=run.origin, job_id=job_id)
+        return asked.job.job_id
+
+    def _is_over(self, run_id: str) -> bool:
+        waiting = [look for look in self.control.looks(run_id) if look.status == "waiting"]
+        return all(self._has_ended(look.job_id or "") for look in waiting)
+
+    def _has_ended(self, job_id: str) -> bool:
+        job = self.control.job(job_id)
+        if job is not None and job.status == "running":
+            job = self._desk.job(job_id).job  # ends it where its worker is lost
+        return job is None or job.status in FINAL
+
+    def _report(self, run: WatchRun, look: Look) -> Report:
+        if look.status == "waiting":
+            look = self._result(run, look)
+            self.control.save_look(look)
+        if look.observation is None or look.subject is None:
+            return Report(look, None, None)
+        earlier = self.control.last_observation(
+            run.watchlist, look.entry.kind, look.subject, before_run=run.run_id
+        )
+        seen = to_observation(look.observation)
+        before = None if earlier is None else to_observation(earlier)
+        return Report(look, seen, find_changes(before, seen, thresholds=run.plan.thresholds))
+
+    def _result(self, run: WatchRun, look: Look) -> Look:
+        """What became of the job of a track."""
+        try:
+            scan = self._desk.job(look.job_id or "")
+        except JobNotFoundError as error:
+            return replace(look, status="failed", error=error.to_document())
+        if scan.result is None:
+            return replace(look, status="failed", error=scan.job.error or _CANCELLED)
+        seen = to_track_observation(
+            scan.result,
+            top=scan_parameters_of(run.plan).count,
+            gone=self._gone_works(scan.job.job_id),
+        )
+        return replace(
+            look, status="completed", subject=seen.subject, observation=seen.to_document()
+        )
+
+
+def scan_parameters_of(plan: Plan) -> ScanParameters:
+    """Of each scan of a watchlist. It reads anew unless told otherwise: a stored result would
+    show the same again.
+    """
+    return scan_parameters({"refresh": True, **plan.parameters})

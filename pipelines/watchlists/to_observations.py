@@ -1,0 +1,115 @@
+"""What was read, as observations that can be compared. Conversion only; nothing is read here."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipelines.documents.videos import Document, to_statistics
+from pipelines.scan.rules.ranking import hot_score, rank_documents
+from pipelines.watchlists.observations import Observation, WorkSeen
+from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
+
+_TITLE_LENGTH = 80
+
+
+def to_track_observation(
+    result: Mapping[str, Any], *, top: int, gone: Mapping[str, str | None]
+) -> Observation:
+    """A scan's stored result: all confirmed works, by hot score; one without it has no place.
+
+    Args:
+        result: `ResultDocument.to_document()`.
+        top: How many places count.
+        gone: Candidates that the platform names but does not show, with its reason.
+    """
+    works = tuple(
+        _ranked_work(document, rank)
+        for rank, document in enumerate(rank_documents(result["ranked"], sort_by="hot_score"), 1)
+    )
+    music = result["music"] or {}
+    known = [hot_score(work.statistics) for work in works]
+    return Observation(
+        kind="track",
+        subject=result["music_id"],
+        observed_at=datetime.fromisoformat(result["created_at"]),
+        title=music.get("title"),
+        figures={
+            "confirmed_count": len(works),
+            "music_id_count": len({work.music_id for work in works}),
+            "unique_account_count": result["unique_account_count"],
+            "hot_score_sum": None if None in known else sum(score or 0 for score in known),
+        },
+        works=works,
+        gone=gone,
+        top=top,
+    )
+
+
+def to_account_observation(account: Account, videos: Sequence[Video]) -> Observation:
+    """What an account shows of itself, and its first page of works."""
+    return Observation(
+        kind="account",
+        subject=account.sec_uid,
+        observed_at=account.observed_at,
+        title=account.nickname,
+        figures={
+            "follower_count": account.follower_count,
+            "total_favorited": account.total_favorited,
+            "aweme_count": account.aweme_count,
+        },
+        works=_screen(videos, is_ranked=False),
+        is_whole=False,
+    )
+
+
+def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> Observation:
+    """What a hashtag shows of itself, and its first screen in the platform's own order."""
+    is_exact = info.is_exact
+    return Observation(
+        kind="hashtag",
+        subject=info.ch_id,
+        observed_at=info.observed_at,
+        title=info.name,
+        figures={
+            "view_count": info.view_count if is_exact else None,
+            "user_count": info.user_count if is_exact else None,
+        },
+        works=_screen(videos, is_ranked=True),
+        is_whole=False,
+    )
+
+
+def _ranked_work(document: Document, rank: int) -> WorkSeen:
+    statistics = to_statistics(document)
+    return WorkSeen(
+        aweme_id=document["aweme_id"],
+        observed_at=datetime.fromisoformat(document["observed_at"]),
+        title=_short(document["desc"]),
+        create_time=document["create_time"],
+        statistics=statistics,
+        rank=None if hot_score(statistics) is None else rank,
+        music_id=document["source_music_id"],
+        link_type=document["link_type"],
+    )
+
+
+def _screen(videos: Sequence[Video], *, is_ranked: bool) -> tuple[WorkSeen, ...]:
+    """Works as a list shows them. Rounded counts are unknown: their difference would be noise."""
+    return tuple(
+        WorkSeen(
+            aweme_id=video.aweme_id,
+            observed_at=video.observed_at,
+            title=_short(video.desc),
+            create_time=video.create_time,
+            statistics=video.statistics if video.is_exact else Statistics(),
+            rank=place if is_ranked else None,
+            music_id=video.music.music_id if video.music else None,
+        )
+        for place, video in enumerate(videos, 1)
+    )
+
+
+def _short(text: str | None) -> str | None:
+    if text is None or len(text) <= _TITLE_LENGTH:
+        return text
+    return f"{text[: _TITLE_LENGTH - 1]}…"

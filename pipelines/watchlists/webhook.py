@@ -1,0 +1,129 @@
+"""The webhook: a digest sent to one listed public host, by https, at a pinned address.
+
+Off until an address is set and its host is listed. The name is looked up once; every address it
+has must be public; that one is dialled. No redirect is followed, no proxy used, and nothing that
+comes back but the status is kept. Here because it is the one thing that we ever send outside.
+"""
+
+import asyncio
+import ipaddress
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Protocol
+
+import httpx2
+import orjson
+
+from pipelines.documents.videos import Document
+from pipelines.platform.http.client import USER_AGENT
+from pipelines.platform.http.link_gate import Address, Resolve, is_public, look_up, read_address
+from pipelines.platform.http.transport import DIAL, PinnedTransport
+from warehouse.records.errors import InvalidParameterError
+
+TIMEOUT_S = 10.0
+_HTTPS_PORT = 443
+_GOOD = range(200, 300)
+_HINT = "DIGEST_WEBHOOK_URL is https://<host>/<path>, its host listed in DIGEST_WEBHOOK_HOSTS"
+
+
+class Teller(Protocol):
+    """Somebody who hears of digests."""
+
+    def tell(self, digest: Mapping[str, Any]) -> Document | None:
+        """Send it; what became of that, or None where nobody wants to hear."""
+
+
+class Nobody:
+    """The default: nothing is sent."""
+
+    def tell(self, _digest: Mapping[str, Any]) -> None:
+        """Send nothing."""
+
+
+class Webhook:
+    """Sends digests by POST.
+
+    Args:
+        address: As `check_webhook` gave it.
+        resolve: Addresses of a host.
+        transport: How requests travel.
+
+    What goes wrong is an outcome, no error: a digest that nobody heard of is still a digest.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        resolve: Resolve = look_up,
+        transport: Callable[[], httpx2.AsyncBaseTransport] = lambda: PinnedTransport(
+            connections_per_host=1
+        ),
+    ) -> None:
+        self._address = address
+        self._resolve = resolve
+        self._transport = transport
+
+    def tell(self, digest: Mapping[str, Any]) -> Document:
+        """Send a digest; `{host, status, error}`, one of the last two null."""
+        told: Document = {"host": self._address.host, "status": None, "error": None}
+        try:
+            status = asyncio.run(asyncio.wait_for(self._post(digest), TIMEOUT_S))
+        except (httpx2.HTTPError, OSError, TimeoutError, _SpecialAddressError) as error:
+            return {**told, "error": _word(error)}
+        return {**told, "status": status, "error": None if status in _GOOD else "refused"}
+
+    async def _post(self, digest: Mapping[str, Any]) -> int:
+        dialled = await self._dial()
+        headers = {
+            "User-Agent": USER_AGENT,
+            "Content-Type": "application/json",
+            "Idempotency-Key": str(digest["run_id"]),
+        }
+        async with httpx2.AsyncClient(
+            transport=self._transport(), follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
+        ) as client:
+            request = client.build_request(
+                "POST", self._address.url, content=orjson.dumps(digest), headers=headers,
+                extensions={DIAL: dialled},
+            )  # fmt: skip
+            answer = await client.send(request, stream=True)  # its body is nobody's business
+            await answer.aclose()
+            return answer.status_code
+
+    async def _dial(self) -> str:
+        """One look-up, and the address that was checked is the one that is dialled."""
+        found = await self._resolve(self._address.host, self._address.port)
+        if not found:
+            raise OSError("the name has no address")
+        if not all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in found):
+            raise _SpecialAddressError
+        return found[0]
+
+
+class _SpecialAddressError(Exception):
+    """The name leads to an address that is not public."""
+
+
+def check_webhook(url: str, *, hosts: Collection[str]) -> Address:
+    """The address that digests are sent to.
+
+    Raises:
+        InvalidParameterError: It is no plain https address, or its host is not listed.
+    """
+    address = read_address(url)
+    if address is None or address.scheme != "https" or address.port != _HTTPS_PORT:
+        raise InvalidParameterError("DIGEST_WEBHOOK_URL is no plain https address", hint=_HINT)
+    if address.host not in {host.lower() for host in hosts}:
+        raise InvalidParameterError(
+            f"the host {address.host!r} of DIGEST_WEBHOOK_URL is not listed", hint=_HINT
+        )
+    return address
+
+
+def _word(error: Exception) -> str:
+    """Never the text of an error: it may quote what came back."""
+    if isinstance(error, _SpecialAddressError):
+        return "special_address"
+    if isinstance(error, TimeoutError | httpx2.TimeoutException):
+        return "timeout"
+    return "unreachable"

@@ -1,1 +1,0 @@
-"""The invented platform: people, tracks, works, sound and truth. Deterministic, no network."""

@@ -1,0 +1,137 @@
+"""Circuits of surfaces at hosts, shared by all processes. The arithmetic is in `breaker`."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Row, and_, select, update
+
+from warehouse.control.database import Database
+from warehouse.control.hosts.circuit_rules import (
+    Circuit,
+    after_failure,
+    after_success,
+    ask_passage,
+    without_probe,
+)
+from warehouse.control.records import CircuitState, Passage
+from warehouse.control.schema import CIRCUITS
+
+NOTE_WORKED_EVERY_S = 60.0  # "when it last worked" need not be more exact than this
+_STATE = (
+    CIRCUITS.c.failures,
+    CIRCUITS.c.openings,
+    CIRCUITS.c.cause,
+    CIRCUITS.c.open_until,
+    CIRCUITS.c.probe_until,
+)
+
+
+class CircuitRows:
+    """The part of the control store that keeps circuits."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def enter_circuit(self, host: str, surface: str, *, probe_s: float) -> Passage:
+        """Whether a surface may be asked; of all processes one gets the probe for `probe_s`."""
+        now = self._database.now()
+        query = select(*_STATE, CIRCUITS.c.worked_at).where(_is(host, surface))
+        with self._database.reading() as connection:
+            found = connection.execute(query).first()
+        if found is None:
+            return Passage(is_allowed=True)
+        if found.open_until is None:
+            is_noted = now - (found.worked_at or 0.0) < NOTE_WORKED_EVERY_S
+            return Passage(is_allowed=True, is_clean=found.failures == 0 and is_noted)
+        with self._database.writing() as connection:
+            circuit = self._locked(connection, host, surface)
+            after, passage = ask_passage(circuit, self._database.now(), probe_s=probe_s)
+            if after is not circuit:
+                self._save(connection, host, surface, after)
+            return passage
+
+    def note_failure(
+        self,
+        host: str,
+        surface: str,
+        *,
+        cause: str,
+        is_probe: bool,
+        threshold: int,
+        open_s: float,
+        longest_s: float,
+    ) -> None:
+        """A request failed in a way that counts; `threshold` of them in a row open the circuit."""
+        now = self._database.now()
+        self._change(
+            host,
+            surface,
+            lambda circuit: after_failure(
+                circuit,
+                now,
+                cause=cause,
+                is_probe=is_probe,
+                threshold=threshold,
+                open_s=open_s,
+                longest_s=longest_s,
+            ),
+            failed_at=now,
+        )
+
+    def note_success(self, host: str, surface: str, *, is_probe: bool, with_data: bool) -> None:
+        """A request was answered; `with_data` when the answer was what was asked for."""
+        times = {"worked_at": self._database.now()} if with_data else {}
+        self._change(
+            host, surface, lambda circuit: after_success(circuit, is_probe=is_probe), **times
+        )
+
+    def give_up_probe(self, host: str, surface: str) -> None:
+        """The probe was cancelled or never left: somebody else may try."""
+        self._change(host, surface, without_probe)
+
+    def circuits(self) -> list[CircuitState]:
+        """Every surface that was ever asked, by host and surface."""
+        query = select(CIRCUITS).order_by(CIRCUITS.c.host, CIRCUITS.c.surface)
+        with self._database.reading() as connection:
+            return [_state(row) for row in connection.execute(query)]
+
+    def _change(
+        self, host: str, surface: str, change: Callable[[Circuit], Circuit], **times: float
+    ) -> None:
+        with self._database.writing() as connection:
+            circuit = self._locked(connection, host, surface)
+            self._save(connection, host, surface, change(circuit), **times)
+
+    def _locked(self, connection: Connection, host: str, surface: str) -> Circuit:
+        values = {"host": host, "surface": surface, **asdict(Circuit())}
+        insert = self._database.insert(CIRCUITS).values(values)
+        connection.execute(insert.on_conflict_do_nothing())
+        query = select(*_STATE).where(_is(host, surface)).with_for_update()
+        return Circuit(**connection.execute(query).one()._mapping)  # noqa: SLF001  # public in spite of its name
+
+    def _save(
+        self, connection: Connection, host: str, surface: str, circuit: Circuit, **times: float
+    ) -> None:
+        values = {**asdict(circuit), **times}
+        connection.execute(update(CIRCUITS).where(_is(host, surface)).values(values))
+
+
+def _is(host: str, surface: str):  # type: ignore[no-untyped-def]  # a clause of SQLAlchemy
+    return and_(CIRCUITS.c.host == host, CIRCUITS.c.surface == surface)
+
+
+def _state(row: Row[tuple[object, ...]]) -> CircuitState:
+    return CircuitState(
+        host=row.host,
+        surface=row.surface,
+        failures=row.failures,
+        cause=row.cause,
+        open_until=_time(row.open_until),
+        failed_at=_time(row.failed_at),
+        worked_at=_time(row.worked_at),
+    )
+
+
+def _time(moment: float | None) -> datetime | None:
+    return None if moment is None else datetime.fromtimestamp(moment, UTC)

@@ -1,0 +1,77 @@
+"""Politeness towards upstream hosts, shared by all processes.
+
+Here: one bucket per host, and pauses that a host asked for. The arithmetic is in `bucket`.
+"""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, func, select, update
+
+from warehouse.control.database import Database
+from warehouse.control.hosts.token_bucket import Bucket, full_bucket, take
+from warehouse.control.records import Grant
+from warehouse.control.schema import HOSTS
+
+
+class HostRows:
+    """The part of the control store that keeps upstream hosts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def take_token(self, host: str, *, rate_per_s: float, burst: float, daily_budget: int) -> Grant:
+        """Reserve one request to a host: all processes together stay below `rate_per_s`."""
+        row = HOSTS.c.host == host
+        with self._database.writing() as connection:
+            now = self._database.now()
+            self._ensure(connection, host, full_bucket(now, burst=burst))
+            columns = (HOSTS.c.tokens, HOSTS.c.filled_at, HOSTS.c.day, HOSTS.c.spent)
+            found = connection.execute(select(*columns).where(row).with_for_update()).one()
+            after, grant = take(
+                Bucket(**found._mapping),  # noqa: SLF001  # public in spite of its name
+                now,
+                rate_per_s=rate_per_s,
+                burst=burst,
+                daily_budget=daily_budget,
+            )
+            connection.execute(update(HOSTS).where(row).values(_columns(after)))
+            return grant
+
+    def pause_host(self, host: str, until: datetime) -> None:
+        """Let nobody ask a host until then. A longer pause stays."""
+        moment = until.timestamp()
+        with self._database.writing() as connection:
+            self._ensure(connection, host, full_bucket(self._database.now(), burst=1))
+            longer = func.coalesce(HOSTS.c.paused_until, 0) < moment
+            connection.execute(
+                update(HOSTS).where(HOSTS.c.host == host, longer).values(paused_until=moment)
+            )
+
+    def host_paused_until(self, host: str) -> datetime | None:
+        """Until when nobody may ask a host; None if it may be asked now."""
+        query = select(HOSTS.c.paused_until).where(HOSTS.c.host == host)
+        with self._database.reading() as connection:
+            moment = connection.execute(query).scalar()
+        if moment is None or moment <= self._database.now():
+            return None
+        return datetime.fromtimestamp(moment, UTC)
+
+    def spent_today(self) -> dict[str, int]:
+        """Requests of today (UTC) per host; hosts that were not asked today are absent."""
+        today = full_bucket(self._database.now(), burst=1).day
+        query = select(HOSTS.c.host, HOSTS.c.spent).where(HOSTS.c.day == today, HOSTS.c.spent > 0)
+        with self._database.reading() as connection:
+            return {row.host: row.spent for row in connection.execute(query.order_by(HOSTS.c.host))}
+
+    def _ensure(self, connection: Connection, host: str, bucket: Bucket) -> None:
+        values = {"host": host, **_columns(bucket)}
+        connection.execute(self._database.insert(HOSTS).values(values).on_conflict_do_nothing())
+
+
+def _columns(bucket: Bucket) -> dict[str, float]:
+    return {
+        "tokens": bucket.tokens,
+        "filled_at": bucket.filled_at,
+        "day": bucket.day,
+        "spent": bucket.spent,
+    }

@@ -1,0 +1,96 @@
+"""What hosts told us about visiting them: answers to ask again with, and their robots files.
+
+Here: what processes share of it. Not here: bodies of answers, which are in the lake; reading a
+robots file (`pipelines.platform.http.robots`).
+"""
+
+from datetime import UTC, datetime
+from typing import get_args
+
+from sqlalchemy import delete, select
+
+from warehouse.control.database import Database
+from warehouse.control.records import Remembered, RobotsDecision, RobotsFile, RobotsVerdict
+from warehouse.control.schema import REMEMBERED, ROBOTS, ROBOTS_FILES
+
+KEPT_S = 30 * 86_400.0
+
+
+class VisitRows:
+    """The part of the control store that keeps what hosts said of visits."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def remember_answer(self, address: str, answer: Remembered) -> None:
+        """Keep what a server gave to ask an address again with; `address` is a hash."""
+        now = self._database.now()
+        values = {**answer._asdict(), "kept_at": now}
+        insert = self._database.insert(REMEMBERED).values(address=address, **values)
+        with self._database.writing() as connection:
+            connection.execute(delete(REMEMBERED).where(REMEMBERED.c.kept_at < now - KEPT_S))
+            connection.execute(
+                insert.on_conflict_do_update(index_elements=[REMEMBERED.c.address], set_=values)
+            )
+
+    def recall_answer(self, address: str) -> Remembered | None:
+        """What was given to ask an address again with."""
+        columns = (REMEMBERED.c.etag, REMEMBERED.c.last_modified, REMEMBERED.c.payload_sha256)
+        query = select(*columns).where(REMEMBERED.c.address == address)
+        with self._database.reading() as connection:
+            found = connection.execute(query).first()
+        return None if found is None else Remembered(*found)
+
+    def keep_robots_file(self, host: str, *, status: int | None, body: str) -> None:
+        """Keep a host's robots file, or that nothing came."""
+        values = {"status": status, "body": body, "fetched_at": self._database.now()}
+        insert = self._database.insert(ROBOTS_FILES).values(host=host, **values)
+        with self._database.writing() as connection:
+            connection.execute(
+                insert.on_conflict_do_update(index_elements=[ROBOTS_FILES.c.host], set_=values)
+            )
+
+    def robots_file(self, host: str, *, max_age_s: float) -> RobotsFile | None:
+        """A host's robots file, where it is young enough."""
+        oldest = self._database.now() - max_age_s
+        query = select(ROBOTS_FILES).where(
+            ROBOTS_FILES.c.host == host, ROBOTS_FILES.c.fetched_at > oldest
+        )
+        with self._database.reading() as connection:
+            found = connection.execute(query).first()
+        if found is None:
+            return None
+        return RobotsFile(found.status, found.body or "", _time(found.fetched_at))
+
+    def record_robots(
+        self, host: str, surface: str, *, decision: RobotsVerdict, reason: str
+    ) -> None:
+        """Keep what a host's robots file says of a surface."""
+        values = {"decision": decision, "reason": reason, "decided_at": self._database.now()}
+        insert = self._database.insert(ROBOTS).values(host=host, surface=surface, **values)
+        with self._database.writing() as connection:
+            connection.execute(
+                insert.on_conflict_do_update(
+                    index_elements=[ROBOTS.c.host, ROBOTS.c.surface], set_=values
+                )
+            )
+
+    def robots_decisions(self) -> list[RobotsDecision]:
+        """Every decision, by host and surface."""
+        query = select(ROBOTS).order_by(ROBOTS.c.host, ROBOTS.c.surface)
+        with self._database.reading() as connection:
+            return [
+                RobotsDecision(
+                    row.host, row.surface, _verdict(row.decision), row.reason, _time(row.decided_at)
+                )
+                for row in connection.execute(query)
+            ]
+
+
+def _verdict(word: str) -> RobotsVerdict:
+    known: tuple[RobotsVerdict, ...] = get_args(RobotsVerdict)
+    return next((verdict for verdict in known if verdict == word), "unknown")
+
+
+def _time(moment: float) -> datetime:
+    return datetime.fromtimestamp(moment, UTC)

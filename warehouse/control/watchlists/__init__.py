@@ -1,0 +1,1 @@
+"""Watchlists and their runs as rows of the control store."""

@@ -1,0 +1,185 @@
+"""Watchlists as rows: what is kept of them, and who may take a due time.
+
+Here: plans, and the one transaction that makes a due time a run. Not here: the life of a run
+(`watch_runs`), what is due (`warehouse.records.watchlists`).
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from sqlalchemy import Connection, RowMapping, delete, select, update
+
+from warehouse.control.database import Database
+from warehouse.control.schema import WATCH_LOOKS, WATCH_RUNS, WATCHLISTS
+from warehouse.records.jobs import Origin
+from warehouse.records.watchlists import OVERLAP, RUN_ENDED, Due, Plan, Watchlist, to_plan
+
+
+class WatchlistRows:
+    """The part of the control store that keeps watchlists."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def create_watchlist(self, plan: Plan, cron: str) -> bool:
+        """Keep a new watchlist; False if one has this name. Nothing before now is ever due."""
+        now = self._database.now()
+        values = {**_columns(plan, cron), "created_at": now, "updated_at": now}
+        insert = self._database.insert(WATCHLISTS).values(**values, considered_until=now)
+        insert = insert.on_conflict_do_nothing().returning(WATCHLISTS.c.name)
+        with self._database.writing() as connection:
+            return connection.execute(insert).first() is not None
+
+    def update_watchlist(self, plan: Plan, cron: str) -> bool:
+        """Replace a plan; False if there is none of this name.
+
+        A new rhythm and a list that is enabled again begin now: what lies before is not due.
+        """
+        now = self._database.now()
+        row = WATCHLISTS.c.name == plan.name
+        with self._database.writing() as connection:
+            found = connection.execute(select(WATCHLISTS).where(row).with_for_update()).first()
+            if found is None:
+                return False
+            values = {**_columns(plan, cron), "updated_at": now}
+            if found.cron != cron or (plan.enabled and not found.enabled):
+                values["considered_until"] = now
+            connection.execute(update(WATCHLISTS).where(row).values(values))
+            return True
+
+    def delete_watchlist(self, name: str) -> bool:
+        """Forget a watchlist with its runs; False if there is none. Digests stay as files."""
+        with self._database.writing() as connection:
+            connection.execute(delete(WATCH_LOOKS).where(WATCH_LOOKS.c.watchlist == name))
+            connection.execute(delete(WATCH_RUNS).where(WATCH_RUNS.c.watchlist == name))
+            gone = connection.execute(delete(WATCHLISTS).where(WATCHLISTS.c.name == name))
+            return bool(gone.rowcount)
+
+    def watchlist(self, name: str) -> Watchlist | None:
+        """One watchlist; None if there is none."""
+        query = select(WATCHLISTS).where(WATCHLISTS.c.name == name)
+        with self._database.reading() as connection:
+            row = connection.execute(query).mappings().first()
+        return None if row is None else _to_watchlist(row)
+
+    def watchlists(self) -> list[Watchlist]:
+        """All of them, by name."""
+        query = select(WATCHLISTS).order_by(WATCHLISTS.c.name)
+        with self._database.reading() as connection:
+            return [_to_watchlist(row) for row in connection.execute(query).mappings()]
+
+    def take_due(self, name: str, due: Due) -> str | None:
+        """Make a due time a run; its id, or None where somebody else has taken the time.
+
+        While the run before is still going on, the new one is `skipped` at once.
+        """
+        moment = due.due_at.timestamp()
+        unseen = (
+            update(WATCHLISTS)
+            .where(
+                WATCHLISTS.c.name == name,
+                WATCHLISTS.c.enabled.is_(True),
+                WATCHLISTS.c.considered_until < moment,
+            )
+            .values(considered_until=moment)
+            .returning(WATCHLISTS.c.plan)
+        )
+        with self._database.writing() as connection:
+            plan = connection.execute(unseen).scalar()
+            if plan is None:
+                return None
+            return self._insert(
+                connection, name, plan, moment, origin="schedule", missed_count=due.missed_count
+            )
+
+    def request_run(self, name: str, *, origin: Origin) -> str | None:
+        """A run outside the rhythm, due now; its id, or None if there is no such watchlist.
+
+        While a run is going on, that one is it.
+        """
+        with self._database.writing() as connection:
+            query = select(WATCHLISTS.c.plan).where(WATCHLISTS.c.name == name).with_for_update()
+            plan = connection.execute(query).scalar()
+            if plan is None:
+                return None
+            going = _open_run(connection, name)
+            if going is not None:
+                return going
+            now = self._database.now()
+            return self._insert(connection, name, plan, now, origin=origin, missed_count=0)
+
+    def _insert(
+        self,
+        connection: Connection,
+        name: str,
+        plan: str,
+        due_at: float,
+        *,
+        origin: Origin,
+        missed_count: int,
+    ) -> str | None:
+        run_id, is_taken = str(uuid4()), _open_run(connection, name) is not None
+        values: dict[str, Any] = {
+            "run_id": run_id,
+            "watchlist": name,
+            "plan": plan,
+            "due_at": due_at,
+            "origin": origin,
+            "status": "skipped" if is_taken else "due",
+            "missed_count": missed_count,
+            "tries": 0,
+            "outcome": OVERLAP if is_taken else None,
+            "ended_at": self._database.now() if is_taken else None,
+        }
+        insert = self._database.insert(WATCH_RUNS).values(values).on_conflict_do_nothing()
+        if connection.execute(insert.returning(WATCH_RUNS.c.run_id)).first() is None:
+            return None
+        if not is_taken:
+            connection.execute(WATCH_LOOKS.insert(), _new_looks(run_id, name, plan))
+        return run_id
+
+
+def _open_run(connection: Connection, name: str) -> str | None:
+    """The run of a watchlist that has not ended, if there is one."""
+    query = select(WATCH_RUNS.c.run_id).where(
+        WATCH_RUNS.c.watchlist == name, WATCH_RUNS.c.status.not_in(RUN_ENDED)
+    )
+    found: str | None = connection.execute(query).scalar()
+    return found
+
+
+def _new_looks(run_id: str, name: str, plan: str) -> list[dict[str, Any]]:
+    """A row per entry; a plan has one at least."""
+    return [
+        {
+            "run_id": run_id,
+            "position": position,
+            "watchlist": name,
+            "kind": entry["kind"],
+            "input": entry["input"],
+            "status": "due",
+        }
+        for position, entry in enumerate(orjson.loads(plan)["entries"])
+    ]
+
+
+def _columns(plan: Plan, cron: str) -> Mapping[str, Any]:
+    return {
+        "name": plan.name,
+        "plan": orjson.dumps(plan.to_document()).decode(),
+        "cron": cron,
+        "enabled": plan.enabled,
+    }
+
+
+def _to_watchlist(row: RowMapping) -> Watchlist:
+    return Watchlist(
+        plan=to_plan(orjson.loads(row["plan"])),
+        cron=row["cron"],
+        created_at=datetime.fromtimestamp(row["created_at"], UTC),
+        updated_at=datetime.fromtimestamp(row["updated_at"], UTC),
+        considered_until=datetime.fromtimestamp(row["considered_until"], UTC),
+    )

@@ -1,0 +1,142 @@
+"""Which rows a person takes along: a table of the contract, of one job, of one track, or all.
+
+Here: the choice, and its rows in one order for good. Bodies, features and packed documents are no
+part of a table to read. Not here: kinds of files (`files`), what goes beside them (`statements`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.pseudonyms import Pseudonyms
+from warehouse.records.errors import InvalidParameterError
+from warehouse.tables import BYTES, TABLES, Column, Table
+
+EVERYTHING = "all"
+_STAYS = frozenset({"raw.erasures"})
+"""With salt and marks in hand, anybody could try whether an account they know was erased."""
+_LEAVING = tuple(table for table in TABLES if table.name not in _STAYS)
+_OWN_TRACK = frozenset({
+    "raw.tracks", "raw.videos", "raw.sounds", "marts.confirmed_videos", "marts.variants",
+    "marts.rankings", "marts.account_summaries", "marts.job_results",
+})  # fmt: skip
+"""Tables whose `music_id` is the track that a row is about; elsewhere it is the candidate's own."""
+_JOBS_OF_TRACK = """
+    select job_id from marts.job_results where music_id = $track
+    union select job_id from marts.rankings where music_id = $track
+    union select job_id from marts.confirmed_videos where music_id = $track
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Of which job or track; neither: of everything."""
+
+    job_id: str | None = None
+    track: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What stands beside a table."""
+        if self.job_id is not None:
+            return f"job {self.job_id}"
+        return "everything" if self.track is None else f"track {self.track}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """A question for the rows of a table: columns that leave, a condition and its parameters."""
+
+    table: Table
+    columns: tuple[Column, ...]
+    where: str = "true"
+    params: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def noun(self) -> str:
+        """The table's name without its layer."""
+        return self.table.name.split(".")[1]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Columns of the table that do not leave."""
+        names = {column.name for column in self.columns}
+        return tuple(column.name for column in self.table.columns if column.name not in names)
+
+
+def choose_extracts(what: str, scope: Scope) -> list[Extract]:
+    """The tables that `what` names: one by its noun or whole name, or all that have the scope.
+
+    Raises:
+        InvalidParameterError: There is no such table, or it does not know of jobs or tracks.
+    """
+    if what == EVERYTHING:
+        return [found for table in _LEAVING if (found := _extract(table, scope)) is not None]
+    named = [table for table in _LEAVING if what in {table.name, table.name.split(".")[1]}]
+    if not named:
+        known = ", ".join(table.name.split(".")[1] for table in _LEAVING)
+        raise InvalidParameterError(f"there is no table {what!r}", hint=f"{EVERYTHING}, {known}")
+    found = _extract(named[0], scope)
+    if found is None:
+        raise InvalidParameterError(
+            f"rows of {named[0].name} belong to no {scope.words.split()[0]}",
+            hint="leave --job and --track away, or choose another table",
+        )
+    return [found]
+
+
+def read_batches(
+    engine: Engine, extract: Extract, *, pseudonyms: Pseudonyms | None = None
+) -> Iterator[Any]:
+    """The rows as Arrow batches, in the order of the key and then of every other column. There is
+    always a batch, be it empty.
+
+    Raises:
+        WarehouseUnavailableError: The lake cannot be read.
+    """
+    names = ", ".join(f'"{column.name}"' for column in extract.columns)
+    order = dict.fromkeys((*extract.table.key, *(column.name for column in extract.columns)))
+    listed = ", ".join(f'"{name}"' for name in order)
+    sql = f"select {names} from {_view(extract.table)} where {extract.where} order by {listed}"  # noqa: S608  # the contract's names; values are parameters
+    with engine.reading(sql, extract.params) as reader:
+        nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
+        for batch in chain([nothing], reader):  # the first one tells the columns
+            yield batch if pseudonyms is None else pseudonyms.applied(extract.table, batch)
+
+
+def _extract(table: Table, scope: Scope) -> Extract | None:
+    columns = tuple(column for column in table.columns if column.type != BYTES)
+    names = {column.name for column in columns}
+    if scope.job_id is not None:
+        if "job_id" not in names:
+            return None
+        return Extract(
+            table=table, columns=columns, where="job_id = $job", params={"job": scope.job_id}
+        )
+    if scope.track is None:
+        return Extract(table=table, columns=columns)
+    where = _of_track(table, names)
+    if where is None:
+        return None
+    return Extract(table=table, columns=columns, where=where, params={"track": scope.track})
+
+
+def _of_track(table: Table, names: set[str]) -> str | None:
+    if "track_music_id" in names:
+        return "track_music_id = $track"
+    if table.name in _OWN_TRACK:
+        return "music_id = $track"
+    is_of_a_job = table.name.startswith("marts.") and "job_id" in names
+    return f"job_id in ({_JOBS_OF_TRACK})" if is_of_a_job else None
+
+
+def _view(table: Table) -> str:
+    """Observations count once their capture was written whole."""
+    is_observed = any(column.name == "capture_id" for column in table.columns)
+    if is_observed and table.name != "raw.captures":
+        return table.name.replace("raw.", "seen.")
+    return table.name

@@ -1,0 +1,112 @@
+"""Tables without names: keyed hashes for accounts and works, everything that tells who left out.
+
+The key stays in the home, so the same account has the same pseudonym in every export of this world
+and nobody else can make it again. What each column becomes stands in `tables.privacy`.
+"""
+
+import hmac
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+
+from warehouse.home.folder import Home
+from warehouse.tables import Column, Table
+from warehouse.tables.privacy import treatment_of
+
+_KEY_BYTES = 32
+_SHOWN_CHARS = 24  # of the hash: 96 bits, no two of ten billion alike
+_PUBLIC = ("music_", "chart_", "hashtag_", "track")
+"""Beginnings of surfaces whose entity is no person's and no work."""
+STATEMENT = (
+    "Accounts and works stand as keyed hashes; the key is not part of this export. Names, "
+    "signatures, texts and links are left out. Counts, times and the ids of music and hashtags are "
+    "exact, so somebody who looks for one known work may still recognise it."
+)
+
+
+class Pseudonyms:
+    """Makes pseudonyms with one key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def of(self, kind: str, value: str) -> str:
+        """The pseudonym of an id: `account-…` or `work-…`."""
+        digest = hmac.new(self._key, f"{kind}:{value}".encode(), "sha256").hexdigest()
+        return f"{kind}-{digest[:_SHOWN_CHARS]}"
+
+    def applied(self, table: Table, batch: Any) -> Any:
+        """A batch of rows of a table with what stays of each column."""
+        by_name = {column.name: column for column in table.columns}
+        surfaces = _surfaces(batch)
+        fields, arrays = [], []
+        for field, array in zip(batch.schema, batch.columns, strict=True):
+            column = by_name[field.name]
+            treatment = treatment_of(column)
+            if treatment == "out":
+                continue
+            fields.append(field)
+            arrays.append(
+                array if treatment == "kept" else self._hashed(treatment, array, surfaces)
+            )
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    def _hashed(self, treatment: str, array: Any, surfaces: list[str | None]) -> Any:
+        values = array.to_pylist()
+        if treatment == "entity":
+            shown = [
+                None if value is None else self._entity(value, surface)
+                for value, surface in zip(values, surfaces, strict=True)
+            ]
+        else:
+            shown = [None if value is None else self.of(treatment, value) for value in values]
+        return pa.array(shown, type=pa.string())
+
+    def _entity(self, value: str, surface: str | None) -> str:
+        if surface is not None and surface.startswith(_PUBLIC):
+            return value
+        if surface is not None and surface.startswith("user_"):
+            return self.of("account", value)
+        return self.of("work" if value.isdigit() else "other", value)
+
+
+def kept_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Columns that leave under pseudonyms."""
+    return tuple(column for column in columns if treatment_of(column) != "out")
+
+
+def open_pseudonyms(home: Home) -> Pseudonyms:
+    """The pseudonyms of a world; its key is made at the first time and readable by its owner alone.
+
+    Raises:
+        OSError: The key can't be read or made.
+    """
+    path = home.root / "pseudonyms.key"
+    if not path.exists():
+        _write_once(path, secrets.token_bytes(_KEY_BYTES))
+    return Pseudonyms(path.read_bytes())
+
+
+def _write_once(path: Path, key: bytes) -> None:
+    """Of several processes the first one wins."""
+    draft = path.with_name(f"{path.name}.{uuid4().hex}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+        stream.write(key)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _surfaces(batch: Any) -> list[str | None]:
+    for name in ("surface", "source_surface"):
+        if name in batch.schema.names:
+            found: list[str | None] = batch.column(name).to_pylist()
+            return found
+    return [None] * batch.num_rows

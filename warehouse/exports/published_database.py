@@ -1,0 +1,137 @@
+"""One DuckDB file of all marts, for other tools: typed, with a comment on every table and column.
+
+Here: writing it beside its place, proving it, renaming it. Not here: the lake, which stays the
+only truth; the file can be made again at any time.
+"""
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import duckdb
+
+from warehouse.engine.duckdb_engine import Engine, query_errors
+from warehouse.exports.atomic_files import drafting
+from warehouse.home.folder import Home
+from warehouse.queries.erasures import is_history_rewritten
+from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
+from warehouse.records.worlds import is_demo_world
+from warehouse.tables import Column, Table
+
+LAYER = "marts"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A published database: where, how large, and how many rows each table has."""
+
+    path: Path
+    size_bytes: int
+    row_counts: Mapping[str, int]
+
+
+def database_path(home: Home) -> Path:
+    """Where the database of a world is published."""
+    return home.root / "published" / "sametrack.duckdb"
+
+
+def publish_database(engine: Engine, path: Path) -> Published:
+    """Write every mart into a DuckDB file that replaces the one before once it is proven.
+
+    Raises:
+        InvalidParameterError: It cannot be written there, or not under this name.
+        WarehouseUnavailableError: The lake cannot be read, or the file is not what was written.
+    """
+    if path.name.split(".")[0] == LAYER:
+        raise InvalidParameterError(
+            f"in a file named {path.name} the tables `{LAYER}.*` would have two meanings",
+            hint="choose another name with --out, for example sametrack.duckdb",
+        )
+    tables = [table for table in engine.lake.tables if table.name.startswith(f"{LAYER}.")]
+    counts: dict[str, int] = {}
+    with drafting(path, verify=partial(_verify, tables=tables, counts=counts)) as draft:
+        _write(engine, tables, draft, counts)
+    return Published(path, path.stat().st_size, counts)
+
+
+def _write(engine: Engine, tables: list[Table], draft: Path, counts: dict[str, int]) -> None:
+    with query_errors(), closing(_connect(draft)) as database:
+        database.execute(f"create schema {LAYER}")
+        for table in tables:
+            counts[table.name] = _copy(engine, table, database)
+            _comment(database, table)
+        _tell_about(engine, database)
+        database.execute("checkpoint")
+
+
+def _connect(path: Path, *, is_read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(
+        str(path), read_only=is_read_only, config={"autoinstall_known_extensions": "false"}
+    )
+
+
+def _copy(engine: Engine, table: Table, database: duckdb.DuckDBPyConnection) -> int:
+    """In the order of the key, so that look-ups by it skip most of the file."""
+    order = ", ".join(f'"{name}"' for name in table.key)
+    with engine.reading(f"select * from {table.name} order by {order}") as reader:  # noqa: S608  # the contract's names
+        database.register("rows_of_lake", reader)
+        database.execute(f"create table {table.name} as from rows_of_lake")
+        database.unregister("rows_of_lake")
+    return _count(database, table.name)
+
+
+def _count(database: duckdb.DuckDBPyConnection, name: str) -> int:
+    return int(database.execute(f"select count(*) from {name}").fetchall()[0][0])  # noqa: S608  # the contract's
+
+
+def _comment(database: duckdb.DuckDBPyConnection, table: Table) -> None:
+    database.execute(f"comment on table {table.name} is {_text(_table_comment(table))}")
+    for column in table.columns:
+        text = _text(_column_comment(column))
+        database.execute(f'comment on column {table.name}."{column.name}" is {text}')
+
+
+def _table_comment(table: Table) -> str:
+    return f"One row per {table.row}. Key: {', '.join(table.key)}."
+
+
+def _column_comment(column: Column) -> str:
+    return f"{column.meaning} [{column.unit}]" if column.unit else column.meaning
+
+
+def _tell_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
+    facts = {
+        "world": engine.lake.world,
+        "is_demo_data": str(is_demo_world(engine.lake.world)).lower(),
+        "published_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "as_of": "" if engine.as_of is None else engine.as_of.isoformat(),
+        "history_rewritten": str(is_history_rewritten(engine)).lower(),
+        "coverage": "what a guest could be shown, never a full list of the platform",
+    }
+    database.execute("create table main.about (name varchar, value varchar)")
+    rows = [list(fact) for fact in facts.items()]
+    database.executemany("insert into main.about values (?, ?)", rows)
+    database.execute("comment on table main.about is 'What this file is and when it was made.'")
+
+
+def _verify(draft: Path, *, tables: list[Table], counts: Mapping[str, int]) -> None:
+    """Open it as a reader does: every row is there, nothing is without a comment."""
+    with query_errors(), closing(_connect(draft, is_read_only=True)) as database:
+        found = {table.name: _count(database, table.name) for table in tables}
+        silent = database.execute(
+            "select count(*) from duckdb_columns() where schema_name = $layer "
+            "and coalesce(comment, '') = ''",
+            {"layer": LAYER},
+        ).fetchall()[0][0]
+    if found != counts or silent:
+        raise WarehouseUnavailableError(
+            "the database that was written is not what it should be; the one before stays",
+            hint="try again; if it stays so, look at the disk",
+        )
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,214 @@
+"""A table as a file: CSV, JSON, XLSX, Parquet. Ids stay text, no cell is ever a formula.
+
+Pure: values in, bytes out. The libraries are loaded when the first file of their kind is made.
+Not here: which tables there are, where files go (`writing`).
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, Literal
+
+import orjson
+
+from warehouse.exports.export_table import Column, Row, Table
+from warehouse.records.errors import InvalidParameterError
+
+Form = Literal["csv", "xlsx", "parquet", "json"]
+MEDIA_TYPES: Mapping[str, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
+    "json": "application/json",
+}
+BYTE_ORDER_MARK = "\ufeff"
+MAX_SHEET_ROWS = 1_048_575  # what a sheet holds below its heading
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBERS = frozenset({int, float, bool})
+_CELL_CHARS = 32_767  # the longest text that a cell holds
+_SHEET_NAME_CHARS = 31
+_WIDE = 60
+_LOOKED_AT = 50
+_LINES_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How a table came about: what goes on a sheet beside it."""
+
+    facts: tuple[tuple[str, str], ...]
+    coverage: Table | None = None
+
+
+def to_csv(table: Table, *, with_mark: bool) -> bytes:
+    """Comma-separated; text that a spreadsheet would run as a formula begins with an apostrophe."""
+    return b"".join(csv_parts(table.columns, table.rows, with_mark=with_mark))
+
+
+def csv_parts(
+    columns: Sequence[Column], rows: Iterable[Row], *, with_mark: bool
+) -> Iterator[bytes]:
+    """The same in parts, for tables that are too long to be held whole."""
+    sheet = io.StringIO(BYTE_ORDER_MARK if with_mark else "", newline="")
+    sheet.seek(0, io.SEEK_END)
+    writer = csv.writer(sheet, lineterminator="\r\n")
+    writer.writerow([_cell(column.name) for column in columns])
+    for number, row in enumerate(rows, start=1):
+        writer.writerow([_cell(value) for value in row])
+        if number % _LINES_AT_ONCE == 0:
+            yield sheet.getvalue().encode()
+            sheet.seek(0)
+            sheet.truncate()
+    yield sheet.getvalue().encode()
+
+
+def to_json(table: Table, method: Method) -> bytes:
+    """Rows as objects, with how they came about."""
+    document: dict[str, Any] = {
+        "table": table.name,
+        "method": dict(method.facts),
+        "rows": _objects(table),
+    }
+    if method.coverage is not None:
+        document["coverage"] = _objects(method.coverage)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
+def to_xlsx(table: Table, method: Method) -> bytes:
+    """A workbook: the table, and a sheet on method and coverage.
+
+    Raises:
+        InvalidParameterError: The table has more rows than a sheet holds.
+    """
+    import xlsxwriter  # noqa: PLC0415  # 60 ms that only this file needs
+
+    if len(table.rows) > MAX_SHEET_ROWS:
+        raise InvalidParameterError(
+            f"{len(table.rows):,} rows do not fit a sheet, which holds {MAX_SHEET_ROWS:,}",
+            hint="take CSV or Parquet",
+        )
+    file = io.BytesIO()
+    rules = {
+        "in_memory": True,
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+        "remove_timezone": True,
+    }
+    with xlsxwriter.Workbook(file, rules) as book:
+        book.set_properties({"created": datetime(2000, 1, 1)})  # noqa: DTZ001  # the same table makes the same file; the sheet says when
+        bold = book.add_format({"bold": True})
+        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+        sheet = book.add_worksheet(table.name[:_SHEET_NAME_CHARS])
+        sheet.freeze_panes(1, 0)
+        _fill(sheet, table, bold=bold, moment=moment)
+        _describe(book.add_worksheet("method_and_coverage"), method, bold=bold, moment=moment)
+    return file.getvalue()
+
+
+def to_parquet(table: Table, method: Method) -> bytes:
+    """Typed columns; how the table came about is in the file's metadata."""
+    import pyarrow as pa  # noqa: PLC0415  # 100 ms that only this file needs
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    kinds = {
+        "text": pa.string(), "whole": pa.int64(), "real": pa.float64(), "flag": pa.bool_(),
+        "time": pa.timestamp("us", tz="UTC"), "date": pa.date32(),
+        "texts": pa.list_(pa.string()),
+    }  # fmt: skip
+    schema = pa.schema(
+        [(column.name, kinds[column.kind]) for column in table.columns],
+        metadata={f"sametrack.{name}": value for name, value in method.facts},
+    )
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    arrays = [
+        pa.array([_typed(value, field.type) for value in values], type=field.type)
+        for values, field in zip(columns, schema, strict=True)
+    ]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), sink, compression="zstd")
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def _typed(value: Any, type_: Any) -> Any:
+    """A nested value in a column of texts is its JSON."""
+    return _plain(value) if type_ == "string" and not isinstance(value, str) else value
+
+
+def _objects(table: Table) -> list[dict[str, object]]:
+    names = [column.name for column in table.columns]
+    return [
+        {name: _told(value) for name, value in zip(names, row, strict=True)} for row in table.rows
+    ]
+
+
+def _told(value: object) -> object:
+    """A time as every other answer writes it; nested values stay nested."""
+    return _moment(value) if isinstance(value, datetime) else value
+
+
+def _describe(sheet: Any, method: Method, *, bold: Any, moment: Any) -> None:
+    sheet.set_column(0, 0, 30)
+    sheet.set_column(1, 6, 40)
+    for at, (name, value) in enumerate(method.facts):
+        sheet.write_string(at, 0, name, bold)
+        sheet.write_string(at, 1, value[:_CELL_CHARS])
+    if method.coverage is not None:
+        _fill(sheet, method.coverage, bold=bold, moment=moment, first_row=len(method.facts) + 1)
+
+
+def _fill(sheet: Any, table: Table, *, bold: Any, moment: Any, first_row: int = 0) -> None:
+    for at, column in enumerate(table.columns):
+        sheet.write_string(first_row, at, column.name, bold)
+        if first_row == 0:
+            sheet.set_column(at, at, _width(column, [row[at] for row in table.rows[:_LOOKED_AT]]))
+    for down, row in enumerate(table.rows, start=first_row + 1):
+        for at, value in enumerate(row):
+            _write(sheet, down, at, value, moment=moment)
+
+
+def _write(sheet: Any, down: int, at: int, value: Any, *, moment: Any) -> None:
+    """By its type, never by its looks: a text that begins with `=` is a text."""
+    if isinstance(value, bool):
+        sheet.write_boolean(down, at, value)
+    elif isinstance(value, datetime):
+        sheet.write_datetime(down, at, value.astimezone(UTC), moment)
+    elif isinstance(value, int | float):
+        sheet.write_number(down, at, value)
+    elif value is not None:
+        sheet.write_string(down, at, str(_plain(value))[:_CELL_CHARS])
+
+
+def _width(column: Column, values: Sequence[object]) -> int:
+    longest = max((len(str(value)) for value in values if value is not None), default=0)
+    return min(_WIDE, max(len(column.name), longest) + 2)
+
+
+def _cell(value: object) -> object:
+    if value is None or type(value) in _NUMBERS:
+        return value  # most cells, and nothing to look at
+    shown = _plain(value)
+    if isinstance(shown, str):
+        return f"'{shown}" if shown.startswith(_FORMULA) else shown
+    return shown
+
+
+def _plain(value: object) -> object:
+    """What a cell holds: text, number, mark or nothing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, datetime):
+        return _moment(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, list | tuple | dict):
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
+    return value if value is None or isinstance(value, int | float) else str(value)
+
+
+def _moment(value: datetime) -> str:
+    """ISO 8601 in UTC; parts of a second only where there are any."""
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"

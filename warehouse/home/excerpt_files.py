@@ -1,0 +1,84 @@
+"""Short excerpts of compared sounds, kept as files for some time and up to some size.
+
+They can't be made again once the sounds are gone, but nothing depends on them: any may be missing.
+Not here: which stretch (`warehouse/records/excerpts.py`), cutting.
+"""
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from warehouse.home.folder import Home
+from warehouse.records.excerpts import Excerpt
+
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcerptFolder:
+    """A folder of MP3 files, named by the hash of the sound and the stretch.
+
+    Attributes:
+        folder: Where they lie; made when the first one is written.
+        max_bytes: Size of all together; the oldest go first. 0 keeps none.
+        max_age_s: Older ones are not shown, and removed.
+    """
+
+    folder: Path
+    max_bytes: int
+    max_age_s: float
+
+    def write(self, excerpt: Excerpt, encoded: bytes) -> None:
+        """Keep one; whole or not at all."""
+        path = self._path(excerpt)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{uuid4().hex}.part")
+        draft.write_bytes(encoded)
+        draft.replace(path)
+
+    def read(self, excerpt: Excerpt) -> bytes | None:
+        """One as it was kept; None when it was not, or is too old."""
+        path = self._path(excerpt)
+        try:
+            return path.read_bytes() if self._is_young(path.stat().st_mtime) else None
+        except FileNotFoundError:
+            return None
+
+    def has(self, excerpt: Excerpt) -> bool:
+        """True when `read` would find it."""
+        try:
+            return self._is_young(self._path(excerpt).stat().st_mtime)
+        except FileNotFoundError:
+            return False
+
+    def trim(self) -> None:
+        """Remove what is too old, then the oldest until the rest fits."""
+        if not self.folder.is_dir():
+            return
+        newest_first = sorted(
+            ((path, path.stat()) for path in self.folder.iterdir() if path.suffix == ".mp3"),
+            key=lambda entry: -entry[1].st_mtime,
+        )
+        kept = 0
+        for path, status in newest_first:
+            kept += status.st_size
+            if kept > self.max_bytes or not self._is_young(status.st_mtime):
+                path.unlink(missing_ok=True)
+
+    def _path(self, excerpt: Excerpt) -> Path:
+        if not _HASH.fullmatch(excerpt.sha256):
+            raise ValueError("an excerpt is named by the hash of its sound")
+        start, length = round(1000 * excerpt.start_s), round(1000 * excerpt.duration_s)
+        return self.folder / f"{excerpt.sha256}-{start}-{length}.mp3"
+
+    def _is_young(self, modified: float) -> bool:
+        return time.time() - modified <= self.max_age_s
+
+
+def open_excerpts(home: Home, *, max_mb: int, days: int) -> ExcerptFolder:
+    """The excerpts of a world, within a size and an age."""
+    return ExcerptFolder(
+        folder=home.cache_dir / "excerpts", max_bytes=max_mb * 1_000_000, max_age_s=days * 86_400.0
+    )

@@ -1,0 +1,134 @@
+"""The home of one world: the folder below `DATA_HOME` where its stores lie, and its mark.
+
+Here: which path is what, and the refusal of a folder that belongs to another world. Not here:
+opening the stores themselves (`lake`, `control`), settings that move a store elsewhere.
+"""
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from warehouse.records.errors import (
+    InvalidParameterError,
+    StoreTooNewError,
+    WarehouseUnavailableError,
+    WrongWorldError,
+)
+
+LAYOUT_VERSION = 1
+_MARK = "world.json"
+_WORLD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folder of one world. `root` is absolute."""
+
+    root: Path
+    world: str
+
+    @property
+    def lake_url(self) -> str:
+        """Root folder of the Delta tables."""
+        return str(self.root / "lake")
+
+    @property
+    def control_url(self) -> str:
+        """Address of the control store for SQLAlchemy."""
+        return f"sqlite:///{self.root / 'control.sqlite'}"
+
+    @property
+    def dagster_dir(self) -> Path:
+        """Storage of the orchestrator."""
+        return self.root / "dagster"
+
+    @property
+    def cache_dir(self) -> Path:
+        """What can be made again."""
+        return self.root / "cache"
+
+    @property
+    def reports_dir(self) -> Path:
+        """Reports written for people."""
+        return self.root / "reports"
+
+    @property
+    def digests_dir(self) -> Path:
+        """What runs of watchlists had to say."""
+        return self.root / "digests"
+
+    @property
+    def sounds_dir(self) -> Path:
+        """Sound streams while they are listened to."""
+        return self.root / "sounds"
+
+
+def open_home(data_home: Path, world: str) -> Home:
+    """Create or open `data_home/<world>/` with its folders.
+
+    Raises:
+        InvalidParameterError: `world` cannot be the name of a folder.
+        WrongWorldError: The folder is marked as another world's.
+        StoreTooNewError: A newer Sametrack laid it out.
+        WarehouseUnavailableError: The folder cannot be created or read.
+    """
+    if not _WORLD_NAME.fullmatch(world):
+        raise InvalidParameterError(f"{world!r} cannot name a world")
+    home = Home(data_home.expanduser().resolve() / world, world)
+    try:
+        home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _mark(home)
+        for folder in (home.dagster_dir, home.cache_dir, home.reports_dir, home.sounds_dir):
+            folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise WarehouseUnavailableError(
+            f"the home of world {world!r} cannot be opened: {error.strerror}",
+            hint="check DATA_HOME, its owner and the free disk space",
+        ) from error
+    return home
+
+
+def _mark(home: Home) -> None:
+    mark = home.root / _MARK
+    if not mark.exists():
+        _write_once(mark, {"world": home.world, "layout_version": LAYOUT_VERSION})
+    document = _read_mark(mark, home.world)
+    if document.get("world") != home.world:
+        raise WrongWorldError(
+            f"this home belongs to world {document.get('world')!r}, not to {home.world!r}",
+            hint="worlds never mix: choose another DATA_HOME",
+        )
+    version = document.get("layout_version")
+    if not isinstance(version, int) or version > LAYOUT_VERSION:
+        raise StoreTooNewError(
+            f"the home has layout version {version}, this Sametrack knows {LAYOUT_VERSION}",
+            hint="update Sametrack or choose another DATA_HOME",
+        )
+
+
+def _write_once(mark: Path, document: dict[str, object]) -> None:
+    """Write whole or not at all; of several processes the first one wins."""
+    draft = mark.with_name(f"{mark.name}.{uuid4().hex}")
+    draft.write_text(json.dumps(document), encoding="utf-8")
+    try:
+        os.link(draft, mark)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _read_mark(mark: Path, world: str) -> dict[str, object]:
+    try:
+        document = json.loads(mark.read_text(encoding="utf-8"))
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise WrongWorldError(
+            f"the mark of the home of world {world!r} is unreadable",
+            hint="restore world.json or choose another DATA_HOME",
+        )
+    return document

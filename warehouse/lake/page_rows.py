@@ -1,0 +1,86 @@
+"""Pages of searches and charts as rows of the lake, and back. Pure.
+
+Here: which field stands in which column. Records that stand alone are in `rows`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
+from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.videos import Video
+
+Row = dict[str, object]
+
+_ISSUE = ("volid", "surface", "observed_at", "name", "chart_date")
+SONG_COLUMNS = tuple(field.name for field in fields(ChartSong))
+
+
+def search_page_row(page: SearchPage, *, term: str, place: SearchPlace) -> Row:
+    """What a row of `raw.search_pages` says of the page itself; its origin is the capture's."""
+    return {
+        "term": term,
+        "cursor": place.cursor,
+        "search_id": place.search_id,
+        "backtrace": place.backtrace,
+        "next_cursor": page.next_place.cursor,
+        "next_search_id": page.next_place.search_id,
+        "next_backtrace": page.next_place.backtrace,
+        "has_more": page.has_more,
+        "nil_type": page.nil_type,
+        "item_count": len(page.videos),
+        "skipped_cards": page.skipped_cards,
+    }
+
+
+def search_page_from_row(row: Mapping[str, Any], videos: Sequence[Video]) -> SearchPage:
+    """The page in a row of `raw.search_pages`, with the works that it showed."""
+    return SearchPage(
+        videos=tuple(videos),
+        next_place=SearchPlace(
+            cursor=row["next_cursor"],
+            search_id=row["next_search_id"],
+            backtrace=row["next_backtrace"],
+        ),
+        has_more=row["has_more"],
+        nil_type=row["nil_type"],
+        skipped_cards=row["skipped_cards"],
+    )
+
+
+def chart_issue_rows(index: ChartIndex) -> list[Row]:
+    """Rows of `raw.chart_issues` but for their origin."""
+    return [
+        {
+            **{name: getattr(issue, name) for name in _ISSUE},
+            "is_latest": issue.volid == index.latest_volid,
+        }
+        for issue in index.issues
+    ]
+
+
+def chart_index_from_rows(rows: Sequence[Mapping[str, Any]]) -> ChartIndex:
+    """The list of issues in rows of `raw.chart_issues`, in the rows' order."""
+    latest = next((row["volid"] for row in rows if row["is_latest"]), None)
+    issues = tuple(ChartIssue(**{name: row[name] for name in _ISSUE}) for row in rows)
+    return ChartIndex(issues=issues, latest_volid=latest)
+
+
+def chart_song_rows(page: ChartPage, *, volid: str | None) -> list[Row]:
+    """Rows of `raw.chart_songs` but for their origin. `volid` is the issue asked for."""
+    return [
+        {
+            **{name: getattr(song, name) for name in SONG_COLUMNS},
+            "volid": page.volid or volid,
+            "chart_date": page.chart_date,
+            "surface": page.surface,
+            "observed_at": page.observed_at,
+        }
+        for song in page.songs
+    ]
+
+
+def chart_song_from_row(row: Mapping[str, Any]) -> ChartSong:
+    """The song in a row of `raw.chart_songs`."""
+    return ChartSong(**{name: row[name] for name in SONG_COLUMNS})

@@ -1,0 +1,135 @@
+"""Observed records as rows of the lake, and back. Pure; `committed_at` is the lake's.
+
+Here: which field stands in which column. Not here: columns' types (`tables`), SQL (`queries`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import orjson
+
+from warehouse.records.evidence import Comparison, Limits, PairEvidence
+from warehouse.records.videos import (
+    Account,
+    Author,
+    Hashtag,
+    HashtagInfo,
+    Music,
+    Statistics,
+    Track,
+    Video,
+)
+
+Row = dict[str, object]
+
+_VIDEO = (
+    "aweme_id", "surface", "observed_at", "desc", "create_time", "share_url", "media_type",
+    "is_top", "duration_ms", "width", "height", "cover_url", "images_count", "is_exact",
+)  # fmt: skip
+_AUTHOR = ("sec_uid", "uid", "unique_id", "nickname", "avatar_url")
+_MUSIC = {
+    "music_id": "music_id",
+    "music_title": "title",
+    "music_author": "author",
+    "music_duration_s": "duration_s",
+    "music_is_original_sound": "is_original_sound",
+    "music_mapped_title": "mapped_title",
+}
+_STATISTICS = ("digg_count", "comment_count", "collect_count", "share_count")
+_TRACK = (
+    "music_id", "surface", "observed_at", "title", "author", "owner_nickname", "duration_s",
+    "is_original_sound", "cover_url", "source_aweme_id",
+)  # fmt: skip
+_ACCOUNT = (
+    "sec_uid", "surface", "observed_at", "uid", "unique_id", "short_id", "nickname", "signature",
+    "avatar_url", "follower_count", "following_count", "aweme_count", "total_favorited",
+    "favoriting_count", "ip_location",
+)  # fmt: skip
+_HASHTAG = ("ch_id", "surface", "observed_at", "name", "user_count", "view_count", "is_exact")
+
+
+def video_row(
+    video: Video, *, capture_id: str | None, job_id: str | None, data_provider: str
+) -> Row:
+    """A row of `raw.videos`."""
+    return {
+        **_picked(video, _VIDEO),
+        **_picked(video.author, _AUTHOR),
+        **{column: getattr(video.music, name, None) for column, name in _MUSIC.items()},
+        **_picked(video.statistics, _STATISTICS),
+        "hashtag_ids": [hashtag.ch_id for hashtag in video.hashtags],
+        "hashtag_names": [hashtag.name for hashtag in video.hashtags],
+        "statistics_complete": video.statistics_complete,
+        **_origin(capture_id, job_id, data_provider),
+    }
+
+
+def video_from_row(row: Mapping[str, Any]) -> Video:
+    """The observation in a row of `raw.videos`."""
+    names = zip(row["hashtag_ids"] or (), row["hashtag_names"] or (), strict=True)
+    return Video(
+        **{name: row[name] for name in _VIDEO},
+        author=None if row["sec_uid"] is None else Author(**{n: row[n] for n in _AUTHOR}),
+        music=None
+        if row["music_id"] is None
+        else Music(**{name: row[column] for column, name in _MUSIC.items()}),
+        hashtags=tuple(Hashtag(ch_id=ch_id, name=name) for ch_id, name in names),
+        statistics=Statistics(**{name: row[name] for name in _STATISTICS}),
+    )
+
+
+def track_row(
+    track: Track, *, capture_id: str | None, job_id: str | None, data_provider: str
+) -> Row:
+    """A row of `raw.tracks`."""
+    return {**_picked(track, _TRACK), **_origin(capture_id, job_id, data_provider)}
+
+
+def track_from_row(row: Mapping[str, Any]) -> Track:
+    """The observation in a row of `raw.tracks`."""
+    return Track(**{name: row[name] for name in _TRACK})
+
+
+def account_row(
+    account: Account, *, capture_id: str | None, job_id: str | None, data_provider: str
+) -> Row:
+    """A row of `raw.accounts`."""
+    return {**_picked(account, _ACCOUNT), **_origin(capture_id, job_id, data_provider)}
+
+
+def account_from_row(row: Mapping[str, Any]) -> Account:
+    """The observation in a row of `raw.accounts`."""
+    return Account(**{name: row[name] for name in _ACCOUNT})
+
+
+def hashtag_row(
+    hashtag: HashtagInfo, *, capture_id: str | None, job_id: str | None, data_provider: str
+) -> Row:
+    """A row of `raw.hashtags`."""
+    return {**_picked(hashtag, _HASHTAG), **_origin(capture_id, job_id, data_provider)}
+
+
+def hashtag_from_row(row: Mapping[str, Any]) -> HashtagInfo:
+    """The observation in a row of `raw.hashtags`."""
+    return HashtagInfo(**{name: row[name] for name in _HASHTAG})
+
+
+def _picked(record: object | None, names: tuple[str, ...]) -> Row:
+    return {name: None if record is None else getattr(record, name) for name in names}
+
+
+def _origin(capture_id: str | None, job_id: str | None, data_provider: str) -> Row:
+    return {"capture_id": capture_id, "job_id": job_id, "data_provider": data_provider}
+
+
+def comparison_from_row(row: Mapping[str, Any]) -> Comparison:
+    """A stored comparison as it was measured, from `marts.audio_comparisons`."""
+    pair = {field.name: row[field.name] for field in fields(PairEvidence)}
+    rest = {
+        field.name: row[field.name]
+        for field in fields(Comparison)
+        if field.name not in {"pair", "limits"}
+    }
+    limits = Limits(**orjson.loads(row["limits"]))
+    return Comparison(pair=PairEvidence(**pair), limits=limits, **rest)

@@ -1,0 +1,360 @@
+"""The lake: one Delta table per contract, on a folder or an `s3://` address.
+
+Here: append, list, compact, vacuum; safe from several threads and several processes. Not here:
+questions (`engine`, `queries`), the contracts (`tables`), opening and migrating (`evolution`).
+Appends of several processes do not conflict; one append is one commit, whole or not at all.
+"""
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
+
+from warehouse.home.disk_space import FreeBytes, check_room, free_bytes
+from warehouse.lake.file_layout import PLAIN, writer_of
+from warehouse.lake.library_errors import translated
+from warehouse.lake.schema_evolution import (
+    check_marks,
+    forget_versions,
+    has_uneven_files,
+    open_table,
+    retry_commits,
+    whole_before,
+)
+from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError
+from warehouse.records.times import observed_now
+from warehouse.tables import TABLES, Table
+from warehouse.tables.contract import to_arrow
+
+CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
+VACUUM_AFTER_HOURS = 7 * 24  # far above the longest read; a reader never meets a vanished file
+_UNFIT = frozenset("%*?[]\\^|")  # Delta takes them for escapes or panics, DuckDB for patterns
+_PLAIN_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a table consists of at one version. `is_uneven`: some files lack later columns; no row
+    committed before `whole_before` is without its capture.
+    """
+
+    version: int
+    files: tuple[str, ...]
+    is_uneven: bool
+    whole_before: datetime | None = None
+
+
+@dataclass(slots=True)
+class _Handle:
+    """One open table. `lock` guards `delta`, which a refresh changes in place."""
+
+    table: Table
+    path: str
+    delta: DeltaTable
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    log_mtime_ns: int = -1
+
+
+class Lake:
+    """The open tables of one world. Made by `open_lake`."""
+
+    def __init__(
+        self, url: str, world: str, handles: Mapping[str, _Handle], *, free: FreeBytes
+    ) -> None:
+        self.url = url
+        self.world = world
+        self._handles = handles
+        self._free = free
+
+    @property
+    def is_remote(self) -> bool:
+        """True for an object store, whose files only Arrow can read."""
+        return is_remote(self.url)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The contracts of the tables in this lake."""
+        return tuple(handle.table for handle in self._handles.values())
+
+    def append(
+        self, name: str, rows: Sequence[Mapping[str, object]], *, job_id: str | None = None
+    ) -> None:
+        """Append rows in one commit; no rows make no commit.
+
+        `committed_at` is filled in where rows do not bring it; `job_id` goes into the commit.
+
+        Raises:
+            ContractBrokenError: A row does not fit its table. Nothing is written.
+            CapacityExhaustedError: The disk is nearly full. Nothing is written.
+            StoreTooNewError: A newer Sametrack has migrated the table meanwhile.
+            WarehouseUnavailableError: The rows could not be written. Nothing is visible.
+        """
+        if not rows:
+            return
+        handle = self._handle(name)
+        self.check_room()
+        batch = to_arrow(handle.table, rows, committed_at=observed_now())
+        metadata = {} if job_id is None else {"job_id": job_id}
+        with handle.lock, storage_errors(f"appending to {name}"):
+            _catch_up(handle)
+            try:
+                _commit(handle.delta, batch, metadata)
+            except SchemaMismatchError as error:
+                _update(handle)
+                check_marks(handle.delta, handle.table, world=self.world)
+                raise ContractBrokenError(f"{name} does not take these rows") from error
+            handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit is no news
+
+    def check_room(self) -> None:
+        """Refuse to write where the disk of a folder is nearly full.
+
+        Raises:
+            CapacityExhaustedError: It is.
+        """
+        if not self.is_remote:
+            with storage_errors("looking at the disk"):
+                check_room(self.url, free=self._free)
+
+    def files(self, name: str) -> list[str]:
+        """Paths or addresses of the files that the newest version consists of."""
+        return list(self.listing(name).files)
+
+    def listing(self, name: str) -> Listing:
+        """The newest version with its files."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"listing {name}"):
+            _catch_up(handle)
+            delta = handle.delta
+            files = delta.file_uris()
+            if not self.is_remote:
+                files = [unquote(file) for file in files]  # a path comes back as a URL's
+            return Listing(
+                delta.version(), tuple(files), has_uneven_files(delta), whole_before(delta)
+            )
+
+    def version(self, name: str) -> int:
+        """The newest version; costs two file look-ups when nothing has changed."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading the log of {name}"):
+            _catch_up(handle)
+            return handle.delta.version()
+
+    def identity(self, name: str) -> str:
+        """The id that a table was given when it was created."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading {name}"):
+            return str(handle.delta.metadata().id)
+
+    def log_since(self, name: str, version: int) -> list[dict[str, Any]]:
+        """What the commits after a version did, the newest first; the oldest of them are missing
+        where their entries have been cleaned away.
+        """
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading the log of {name}"):
+            _catch_up(handle)
+            count = handle.delta.version() - version
+            return handle.delta.history(count) if count > 0 else []
+
+    def dataset(self, name: str) -> pa.Table:
+        """The table as an Arrow dataset, for readers that cannot open its files."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading {name}"):
+            _update(handle)
+            return handle.delta.to_pyarrow_dataset()
+
+    def refresh(self) -> None:
+        """Read the log of every table, whatever the look-ups say."""
+        for name, handle in self._handles.items():
+            with handle.lock, storage_errors(f"reading the log of {name}"):
+                _update(handle)
+
+    def crowded(self, *, files: int = CROWDED_FILES) -> list[str]:
+        """Names of tables with more than `files` files: time to compact them."""
+        return [table.name for table in self.tables if len(self.files(table.name)) > files]
+
+    def compact(self, name: str) -> int:
+        """Merge small files; returns how many were replaced. Two at once: one of them wins."""
+        handle = self._handle(name)
+        with storage_errors(f"compacting {name}"):
+            delta = DeltaTable(handle.path)  # its own, so that appends need not wait for it
+            with suppress(CommitFailedError):
+                metrics = delta.optimize.compact(writer_properties=writer_of(name))
+                return int(metrics["numFilesRemoved"])
+        return 0
+
+    def delete(self, name: str, column: str, ids: Sequence[str]) -> int:
+        """Remove the rows with one of these ids in a commit of its own; returns how many.
+
+        For what is kept for a limited time. The files themselves go with a later `vacuum`.
+
+        Raises:
+            ValueError: An id holds more than letters, digits and hyphens.
+        """
+        if not ids:
+            return 0
+        if not all(_PLAIN_ID.fullmatch(value) for value in ids):
+            raise ValueError("only plain ids can be deleted by")
+        handle = self._handle(name)
+        listed = ", ".join(f"'{value}'" for value in ids)
+        with storage_errors(f"deleting from {name}"):
+            for attempt in retry_commits():
+                with attempt:
+                    metrics = DeltaTable(handle.path).delete(
+                        f"{column} in ({listed})", writer_properties=writer_of(name)
+                    )
+                    return int(metrics["num_deleted_rows"])
+        return 0
+
+    def path(self, name: str) -> str:
+        """Folder or address of a table."""
+        return self._handle(name).path
+
+    def vacuum(self, name: str) -> int:
+        """Delete files that no version of the last week names; returns how many."""
+        handle = self._handle(name)
+        with storage_errors(f"vacuuming {name}"):
+            delta = DeltaTable(handle.path)
+            return len(delta.vacuum(retention_hours=VACUUM_AFTER_HOURS, dry_run=False))
+
+    def erase(self, name: str, condition: str) -> int:
+        """Remove the rows that meet a condition in a commit of its own; returns how many.
+
+        The condition itself stays in the table's log, and old rows in old files, until `forget`.
+        """
+        handle = self._handle(name)
+        with storage_errors(f"erasing from {name}"):
+            for attempt in retry_commits():
+                with attempt:
+                    metrics = DeltaTable(handle.path).delete(
+                        condition, writer_properties=writer_of(name)
+                    )
+                    return int(metrics["num_deleted_rows"])
+        return 0
+
+    def blank(self, name: str, column: str, condition: str) -> None:
+        """Make a text unknown in the rows that meet a condition; see `erase`."""
+        handle = self._handle(name)
+        with storage_errors(f"erasing from {name}"):
+            for attempt in retry_commits():
+                with attempt:
+                    DeltaTable(handle.path).update(
+                        predicate=condition,
+                        updates={column: "cast(null as string)"},
+                        writer_properties=writer_of(name),
+                    )
+
+    def forget(self, name: str) -> None:
+        """Delete every older version: files that the newest one does not name, and the log before
+        it, where statistics and conditions repeat what was erased. Readers must be away.
+        """
+        handle = self._handle(name)
+        with storage_errors(f"forgetting old versions of {name}"):
+            forget_versions(handle.path)
+            _update(handle)
+
+    def _handle(self, name: str) -> _Handle:
+        handle = self._handles.get(name)
+        if handle is None:
+            raise ContractBrokenError(f"the lake has no table {name}")
+        return handle
+
+
+def open_lake(
+    url: str, *, world: str, tables: Sequence[Table] = TABLES, free: FreeBytes = free_bytes
+) -> Lake:
+    """Open a lake, creating missing tables and adding columns that came later.
+
+    Args:
+        url: A folder, or `s3://bucket/prefix` (keys and region from the AWS_* variables).
+        world: Whose lake it is; another world's is refused.
+        tables: The contracts.
+        free: Room on the disk of a folder.
+
+    Raises:
+        WrongWorldError, StoreTooNewError, ContractBrokenError: See `evolution.open_table`.
+        WarehouseUnavailableError: The lake cannot be opened.
+    """
+    root = url.rstrip("/") if is_remote(url) else _folder(url)
+    handles = {}
+    for table in tables:
+        path = f"{root}/{table.folder}"
+        with storage_errors(f"opening {table.name}"):
+            if not is_remote(root):
+                Path(path).mkdir(parents=True, exist_ok=True)
+            handles[table.name] = _Handle(table, path, open_table(path, table, world=world))
+    return Lake(root, world, handles, free=free)
+
+
+def _folder(url: str) -> str:
+    root = str(Path(url).expanduser().resolve())
+    if not root.isprintable() or _UNFIT.intersection(root):
+        raise WarehouseUnavailableError(
+            f"the path of the lake must not contain any of {' '.join(sorted(_UNFIT))}",
+            hint="choose another DATA_HOME",
+        )
+    return root
+
+
+def storage_errors(what: str) -> AbstractContextManager[None]:
+    """Translate what Delta, Arrow and the disk raise while doing `what`."""
+    return translated(what, DeltaError, pa.ArrowException, OSError)
+
+
+def is_remote(url: str) -> bool:
+    """True for the address of an object store."""
+    return "://" in url
+
+
+def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> None:
+    """One commit. A conflict leaves nothing visible, so trying again is safe."""
+    for attempt in retry_commits():
+        with attempt:
+            if attempt.num > 1:
+                delta.update_incremental()
+            write_deltalake(
+                delta,
+                batch,
+                mode="append",
+                writer_properties=PLAIN,
+                commit_properties=CommitProperties(custom_metadata=metadata),
+            )
+
+
+def _catch_up(handle: _Handle) -> None:
+    """Read new log entries, when there are any.
+
+    `update_incremental` costs 4 ms, so on a disk two look-ups go first: the next entry's file,
+    and the folder's time, which also moves when old entries were cleaned away. The time alone
+    would miss a second commit within one tick of the file system's clock.
+    """
+    mtime_ns = _log_mtime_ns(handle)
+    following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
+    if is_remote(handle.path) or mtime_ns != handle.log_mtime_ns or following.exists():
+        _update(handle)
+        handle.log_mtime_ns = mtime_ns
+
+
+def _log_mtime_ns(handle: _Handle) -> int:
+    if is_remote(handle.path):
+        return -1
+    try:
+        return Path(handle.path, "_delta_log").stat().st_mtime_ns
+    except FileNotFoundError as error:
+        raise WarehouseUnavailableError(f"{handle.table.name} has vanished") from error
+
+
+def _update(handle: _Handle) -> None:
+    """Read new log entries; from the last checkpoint where older ones have been cleaned away."""
+    try:
+        handle.delta.update_incremental()
+    except DeltaError:
+        handle.delta = DeltaTable(handle.path)

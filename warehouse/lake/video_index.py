@@ -1,0 +1,214 @@
+"""An index of works as best known, beside the lake: one look-up each, wherever their rows lie.
+
+A list's works lie all over `raw.videos`, and each costs there some milliseconds: a row group of
+three dozen columns. Here is its file, when it may be used, and what it answers. Not here: how it is
+made (`indexing`), the questions that it serves (`warehouse.queries.videos`).
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from warehouse.lake.store import Lake
+from warehouse.tables import BY_NAME, TIME
+
+Row = dict[str, Any]
+
+WORKS = "raw.videos"
+FILE = "works.sqlite"
+LEFT_OUT = frozenset({"capture_id", "job_id", "data_provider"})
+"""Nobody who asks for a work as best known asks where that was read."""
+COLUMNS = tuple(column for column in BY_NAME[WORKS].columns if column.name not in LEFT_OUT)
+FORMAT = "1 " + " ".join(f"{column.name}:{column.type}" for column in COLUMNS)
+_TIMES = tuple(place for place, column in enumerate(COLUMNS) if column.type == TIME)
+_NAMES = tuple(column.name for column in COLUMNS)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ADDING = frozenset(
+    {"OPTIMIZE", "SET TBLPROPERTIES", "ADD COLUMN", "VACUUM START", "VACUUM END"}
+)  # and appends; whatever else a commit does may take away a row that the index still shows
+_WORKS = """
+    select aweme_id, first_at, created, created_since, case when ? then document end from works
+    where aweme_id in (select value from json_each(?))
+"""
+_LIKES = """
+    select value, (
+        select likes from seen
+        where aweme_id = value and committed_at <= ?
+        order by is_complete desc, observed_at desc, committed_at desc limit 1
+    )
+    from json_each(?)
+"""
+"""Newest first, as they lie: one or two rows are looked at for each work."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an index holds: the rows of one version of the table committed before `bound`."""
+
+    format: str
+    table_id: str
+    version: int
+    bound: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedWork:
+    """`best`: its best observation, where it was asked for, as a row of the table but for
+    `LEFT_OUT`; `first_at`: of its first one; `created`: the latest publication that was told, and
+    since when.
+    """
+
+    best: Row | None
+    first_at: datetime
+    created: int | None
+    created_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What is known of works by what was committed before `bound`; `likes` at the moment asked.
+    In the `files` of these names is nothing else.
+    """
+
+    bound: datetime
+    files: frozenset[str]
+    works: Mapping[str, IndexedWork]
+    likes: Mapping[str, int | None]
+
+
+@dataclass(slots=True)
+class _Log:
+    """Commits after `since` up to `until` were looked at; the last to take rows away was `at`."""
+
+    since: int
+    until: int
+    at: int = -1
+
+
+@dataclass(slots=True)
+class WorksIndex:
+    """The index of one lake. Thread-safe; a lake in an object store has none."""
+
+    lake: Lake
+    _log: _Log | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def path(self) -> Path:
+        """Its file; it is there or not."""
+        return Path(self.lake.url, FILE)
+
+    def read(
+        self, aweme_ids: Sequence[str], *, until: datetime | None = None, whole: bool = True
+    ) -> Indexed | None:
+        """Works by their ids; None where there is no index, or none of what the table now holds.
+
+        Args:
+            aweme_ids: Whichever; unknown ones are absent from the answer.
+            until: Tell also how many likes were known of each at this moment.
+            whole: Tell the best observations; of thousands of works that would be most of the time.
+        """
+        wanted = orjson.dumps(aweme_ids).decode()
+
+        def found(database: sqlite3.Connection, about: About) -> Indexed:
+            rows = database.execute(_WORKS, (whole, wanted))
+            works = {row[0]: _work(*row[1:]) for row in rows}
+            asked = () if until is None else database.execute(_LIKES, (to_micros(until), wanted))
+            files = frozenset(name for (name,) in database.execute("select name from files"))
+            return Indexed(about.bound, files, works, dict(asked))
+
+        return self._ask(found)
+
+    def about(self) -> About | None:
+        """What it holds; None where it may not be used."""
+        return self._ask(lambda _database, about: about)
+
+    def is_overtaken(self, version: int) -> bool:
+        """True when rows of that version may be gone, or are told to be something else."""
+        with self._lock:
+            newest, log = self.lake.version(WORKS), self._log
+            if log is None or version < log.since:
+                log = self._log = _Log(since=version, until=version)
+            if newest > log.until:
+                entries = self.lake.log_since(WORKS, log.until)
+                log.at = _last_taking(entries, log)
+                log.until = max([newest, *(entry["version"] for entry in entries)])
+            return log.at > version or version > newest
+
+    def drop(self) -> None:
+        """Remove it, with whatever is left of unfinished ones: what was erased stands in it too."""
+        if not self.lake.is_remote:
+            for file in self.path.parent.glob(f"{FILE}*"):
+                file.unlink(missing_ok=True)
+
+    def _ask[T](self, question: Callable[[sqlite3.Connection, About], T]) -> T | None:
+        """Ask the index where it may be used. It is a short cut: a damaged one is as good as none,
+        and upkeep makes it anew. A file never changes once it has its name, so it needs no locks.
+        """
+        if self.lake.is_remote or not self.path.exists():
+            return None
+        address = f"{self.path.as_uri()}?mode=ro&immutable=1"
+        with (
+            suppress(sqlite3.Error, ValueError),
+            closing(sqlite3.connect(address, uri=True)) as database,
+        ):
+            about = _about(database)
+            if self._is_good(about):
+                return question(database, about)
+        return None
+
+    def _is_good(self, about: About) -> bool:
+        is_ours = (about.format, about.table_id) == (FORMAT, self.lake.identity(WORKS))
+        return is_ours and not self.is_overtaken(about.version)
+
+
+def to_micros(moment: datetime) -> int:
+    """Microseconds since 1970, exactly."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def to_moment(micros: int) -> datetime:
+    """The moment of `to_micros`."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def _about(database: sqlite3.Connection) -> About:
+    rows = database.execute("select format, table_id, version, bound from about").fetchall()
+    for form, table_id, version, bound in rows:
+        return About(form, table_id, version, to_moment(bound))
+    raise sqlite3.DatabaseError("an index that does not say what it holds")
+
+
+def _work(
+    first_at: int, created: int | None, created_since: int | None, document: str | None
+) -> IndexedWork:
+    since = None if created_since is None else to_moment(created_since)
+    best = None if document is None else _row(orjson.loads(document))
+    return IndexedWork(best, to_moment(first_at), created, since)
+
+
+def _row(values: list[Any]) -> Row:
+    for place in _TIMES:
+        values[place] = None if values[place] is None else to_moment(values[place])
+    return dict(zip(_NAMES, values, strict=True))
+
+
+def _last_taking(entries: Sequence[Mapping[str, Any]], log: _Log) -> int:
+    """The last commit that took rows away; of entries that are missing nobody knows, so one did."""
+    taking = [int(entry["version"]) for entry in entries if not _only_adds(entry)]
+    oldest = min((int(entry["version"]) for entry in entries), default=log.until + 2)
+    missing = [oldest - 1] if oldest > log.until + 1 else []
+    return max([log.at, *taking, *missing])
+
+
+def _only_adds(entry: Mapping[str, Any]) -> bool:
+    if entry["operation"] == "WRITE":
+        return bool(entry["operationParameters"].get("mode") == "Append")
+    return entry["operation"] in _ADDING

@@ -1,0 +1,3 @@
+"""Maintenance of the stores: compaction, sorting, retention, backup and restore, the video
+index.
+"""

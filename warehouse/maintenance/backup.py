@@ -1,0 +1,181 @@
+"""A copy of one world's stores, made while others write: control store, orchestrator, lake.
+
+The order makes it consistent. First the control store, which names results; then `raw.captures`,
+whose rows name observations; then everything that these name, which was written before them. Not
+here: putting a copy back (`restore.py`), what lives elsewhere than in files (PostgreSQL, S3).
+"""
+
+import hashlib
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import unquote
+
+import stamina
+from deltalake import DeltaTable
+from sqlalchemy.engine import make_url
+
+from warehouse.home.folder import Home
+from warehouse.lake.library_errors import translated
+from warehouse.lake.store import is_remote, storage_errors
+from warehouse.records.errors import InvalidParameterError
+from warehouse.tables import TABLES
+
+FORMAT = 1
+MANIFEST = "backup.json"
+CONTROL = "control.sqlite"
+LAKE = "lake"
+DAGSTER = "dagster"
+FIRST_TABLE = "raw.captures"
+CONTROL_ELSEWHERE = (
+    "the control store is PostgreSQL: keep it with pg_dump, taken before this copy of the lake"
+)
+LAKE_ELSEWHERE = "the lake is in an object store: keep it with that store's own versions or copies"
+_SQLITE = b"SQLite format 3\0"
+_BESIDE_SQLITE = ("-wal", "-shm", "-journal")
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedFile:
+    """One file of a backup; `path` is relative, with forward slashes."""
+
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup is: whose, when, what is in it and what is not."""
+
+    format: int
+    world: str
+    created_at: str
+    files: list[CopiedFile]
+    left_out: list[str]
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all files together."""
+        return sum(file.size_bytes for file in self.files)
+
+    def to_json(self) -> str:
+        """The text of the manifest file."""
+        return json.dumps(asdict(self), indent=1)
+
+
+def write_backup(home: Home, target: Path, *, control_url: str, lake_url: str) -> Manifest:
+    """Copy the stores into the folder `target`, which must not exist or be empty.
+
+    Raises:
+        InvalidParameterError: `target` has something in it.
+        WarehouseUnavailableError: Something cannot be read or written; nothing is left behind.
+    """
+    target = target.expanduser().resolve()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidParameterError("the folder of the backup is not empty", hint="name a new one")
+    draft = target.with_name(f".{target.name}.unfinished")
+    with backup_errors("writing the backup"):
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o700, parents=True)
+        try:
+            manifest = _fill(home, draft, control_url=control_url, lake_url=lake_url)
+            if target.exists():
+                target.rmdir()
+            draft.rename(target)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return manifest
+
+
+@contextmanager
+def backup_errors(what: str) -> Iterator[None]:
+    """Translate what the disk, SQLite and Delta raise."""
+    with storage_errors(what), translated(what, sqlite3.Error, shutil.Error):
+        yield
+
+
+def digest_of(file: Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _fill(home: Home, draft: Path, *, control_url: str, lake_url: str) -> Manifest:
+    left_out = []
+    if control_url.startswith("sqlite"):
+        _copy_sqlite(Path(make_url(control_url).database or ""), draft / CONTROL)
+    else:
+        left_out.append(CONTROL_ELSEWHERE)
+    if is_remote(lake_url):
+        left_out.append(LAKE_ELSEWHERE)
+    else:
+        for table in sorted(TABLES, key=lambda table: table.name != FIRST_TABLE):
+            _copy_table(Path(lake_url).resolve() / table.folder, draft / LAKE / table.folder)
+    _copy_folder(home.dagster_dir, draft / DAGSTER)
+    manifest = Manifest(
+        format=FORMAT,
+        world=home.world,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        files=[
+            CopiedFile(file.relative_to(draft).as_posix(), file.stat().st_size, digest_of(file))
+            for file in sorted(draft.rglob("*"))
+            if file.is_file()
+        ],
+        left_out=left_out,
+    )
+    (draft / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+    return manifest
+
+
+def _copy_sqlite(source: Path, target: Path) -> None:
+    """By the database's own online copy: whole transactions, whoever writes meanwhile."""
+    with (
+        closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)) as opened,
+        closing(sqlite3.connect(target)) as copy,
+    ):
+        opened.backup(copy)
+
+
+def _copy_table(source: Path, target: Path) -> None:
+    """One version with its log. A clean-up may take old files away meanwhile: then once more."""
+    if not (source / "_delta_log").is_dir():
+        return
+    for attempt in stamina.retry_context(on=FileNotFoundError, attempts=3, wait_initial=0.2):
+        with attempt:
+            shutil.rmtree(target, ignore_errors=True)
+            opened = DeltaTable(str(source))
+            for name in _names_of(opened, source):
+                (target / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source / name, target / name)
+
+
+def _names_of(opened: DeltaTable, source: Path) -> Iterator[Path]:
+    """Files of the version that is open: its data, and its log up to it."""
+    version = opened.version()
+    for address in opened.file_uris():
+        yield Path(unquote(address)).relative_to(source)
+    for entry in (source / "_delta_log").iterdir():
+        number = entry.name.partition(".")[0]
+        if number.isdigit() and int(number) <= version:
+            yield entry.relative_to(source)
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    for file in sorted(source.rglob("*")):
+        if not file.is_file() or file.name.endswith(_BESIDE_SQLITE):
+            continue
+        copy = target / file.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("rb") as stream:
+            is_database = stream.read(len(_SQLITE)) == _SQLITE
+        if is_database:
+            _copy_sqlite(file, copy)
+        else:
+            shutil.copyfile(file, copy)

@@ -1,0 +1,127 @@
+"""Erasing an account from the stores of a world, in an order that bears writers beside it.
+
+The marks come first, so that every later capture drops the account; what an earlier one was just
+writing is found by looking again. Not here: the orchestrator's runs, who may not be at work.
+"""
+
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from warehouse.control import ControlStore
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import Home
+from warehouse.lake.store import Lake
+from warehouse.maintenance.erasure.files import erase_files
+from warehouse.maintenance.erasure.names import Names, find_names, to_pattern
+from warehouse.maintenance.erasure.proof import Proof, search_files, search_tables
+from warehouse.maintenance.erasure.rows import erase_rows
+from warehouse.queries.erasures import read_marks
+from warehouse.records.erasure import mark_of
+from warehouse.records.errors import WarehouseUnavailableError
+
+ROUNDS = 3
+
+
+@dataclass(slots=True)
+class Erased:
+    """What an erasure removed, and the proof. It names nobody."""
+
+    erasure_id: str
+    rows: dict[str, int] = field(default_factory=dict)
+    results: int = 0
+    control_rows: dict[str, int] = field(default_factory=dict)
+    files: int = 0
+    runs: int = 0
+    proof: Proof = field(default_factory=lambda: Proof(0, 0, ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """The stores of a world, open. `forget_runs` removes the orchestrator's runs that name it."""
+
+    home: Home
+    lake: Lake
+    engine: Engine
+    control: ControlStore
+    forget_runs: Callable[[Names], int] = lambda _names: 0
+
+
+def erase_account(stores: Stores, sec_uid: str) -> Erased:
+    """Erase an account from everything, and search for it afterwards.
+
+    Raises:
+        WarehouseError: A store cannot be read or rewritten. What was erased until then is gone;
+            erasing again goes on.
+    """
+    erased = Erased(uuid4().hex)
+    names, marked = Names(sec_uid=sec_uid), frozenset[str]()
+    for _ in range(ROUNDS):
+        names = names.with_more(find_names(stores.engine, sec_uid))
+        if names.ids - marked:
+            _mark(stores, erased.erasure_id, names.ids - marked)
+            marked |= names.ids
+        _erase_once(stores, names, erased)
+        erased.proof = search(stores, names)
+        if erased.proof.is_clean:
+            break
+    return erased
+
+
+def search(stores: Stores, names: Names) -> Proof:
+    """Search all files of a world, and a lake that lies elsewhere: its files, or where it is an
+    object store, every cell. The stand-in platform's own sounds are the platform's.
+    """
+    root, lake = stores.home.root, stores.lake
+    pattern = to_pattern(names.ids)
+    proof = search_files(root, pattern, but=(stores.home.cache_dir / "sounds",))
+    if lake.is_remote:
+        return proof.plus(search_tables(stores.engine, pattern))
+    is_elsewhere = not Path(lake.url).is_relative_to(root)
+    return proof.plus(search_files(Path(lake.url), pattern)) if is_elsewhere else proof
+
+
+def _mark(stores: Stores, erasure_id: str, ids: Iterable[str]) -> None:
+    """One salt serves a world: each more would make every look at a body slower."""
+    salt = next(iter(read_marks(stores.engine).by_salt), None) or secrets.token_hex(16)
+    row: dict[str, object] = {
+        "erasure_id": erasure_id,
+        "salt": salt,
+        "marks": sorted(mark_of(salt, name) for name in ids),
+        "erased_at": datetime.now(UTC),
+    }
+    stores.lake.append("raw.erasures", [row])
+
+
+def _erase_once(stores: Stores, names: Names, erased: Erased) -> None:
+    everything = to_pattern(names.ids | names.words)
+    rows, results = erase_rows(stores.lake, stores.engine, names)
+    for table, count in rows.items():
+        erased.rows[table] = erased.rows.get(table, 0) + count
+    erased.results += len(results)
+    stores.engine.works_index.drop()  # upkeep makes it anew, of what is left
+    for one in stores.lake.tables:
+        if stores.lake.version(one.name) > 0:  # else it never had a row
+            stores.lake.forget(one.name)
+    for name, count in stores.control.forget(to_pattern(names.ids), job_ids=results).items():
+        erased.control_rows[name] = erased.control_rows.get(name, 0) + count
+    erased.runs += stores.forget_runs(names)
+    erased.files += erase_files(stores.home, everything, sounds=names.sounds)
+    stores.engine.refresh()
+
+
+def check_nobody_works(control: ControlStore, *, within_s: float) -> None:
+    """Refuse while a worker is alive or a job runs: it holds what is to be erased in memory.
+
+    Raises:
+        WarehouseUnavailableError: Somebody works.
+    """
+    if control.live_workers(within_s) or control.jobs(limit=1, status="running"):
+        raise WarehouseUnavailableError(
+            "a worker is alive, and it holds in memory what would be erased",
+            hint="stop it (Ctrl-C where `sametrack up` or `sametrack worker` runs), then erase",
+            retry_after=within_s,
+        )

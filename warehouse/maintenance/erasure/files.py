@@ -1,0 +1,52 @@
+"""Files beside the lake that name an account: excerpts, reports, digests, what was published.
+
+Here: which files of a home are ours to remove. Whatever else names the account is for the proof to
+find and for a person to decide.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from warehouse.home.folder import Home
+from warehouse.maintenance.erasure.proof import holds
+
+MADE_AGAIN = ("published",)
+"""Folders of files that nobody can search, as they are packed; they are made again."""
+WRITTEN = ("reports", "digests")
+"""Folders of files for people: one goes when it names the account or cannot be searched."""
+_UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})
+
+
+def erase_files(home: Home, pattern: re.Pattern[bytes], *, sounds: Collection[str]) -> int:
+    """Remove files that name the account or were cut from its sounds; returns how many."""
+    doomed = {
+        *_excerpts(home, sounds),
+        *_copies_of_the_control_store(home),
+        *(path for folder in MADE_AGAIN for path in _files(home.root / folder)),
+        *(
+            path
+            for folder in WRITTEN
+            for path in _files(home.root / folder)
+            if path.suffix.lower() in _UNSEARCHABLE or holds(path, pattern)
+        ),
+    }
+    for path in doomed:
+        path.unlink(missing_ok=True)
+    return len(doomed)
+
+
+def _excerpts(home: Home, sounds: Collection[str]) -> Iterator[Path]:
+    for path in _files(home.cache_dir / "excerpts"):
+        if path.name.split("-")[0] in sounds:
+            yield path
+
+
+def _copies_of_the_control_store(home: Home) -> Iterator[Path]:
+    """Kept from before a migration; what they are for is over."""
+    yield from home.root.glob("control.sqlite.version-*")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        yield from (path for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,134 @@
+"""What names an account in this warehouse: its ids, its works, the names it showed.
+
+Here: finding them. `ids` are searched for in the proof; `words`, which others may use as well, only
+decide which bodies and pages go.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.errors import UnresolvedIdError
+
+_SEC_UID = re.compile(r"[0-9A-Za-z_.-]{16,200}")
+_MIN_ID_CHARS = 6  # a shorter number stands in too many places to be an id
+_MIN_WORD_CHARS = 4
+_MIN_WIDE_CHARS = 2  # a name of two Chinese characters is a name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What names one account. `sounds`: hashes of the sounds of its works."""
+
+    sec_uid: str
+    numbers: frozenset[str] = frozenset()
+    works: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    sounds: frozenset[str] = frozenset()
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """What must be nowhere afterwards, and is not collected again."""
+        return frozenset({self.sec_uid, *self.numbers, *self.works})
+
+    def with_more(self, other: "Names") -> "Names":
+        """Both together: what came while the first was being erased."""
+        return Names(
+            sec_uid=self.sec_uid,
+            numbers=self.numbers | other.numbers,
+            works=self.works | other.works,
+            words=self.words | other.words,
+            sounds=self.sounds | other.sounds,
+        )
+
+
+def find_sec_uid(engine: Engine, account: str) -> str:
+    """The sec_user_id of an account given by it, by its number or by its handle.
+
+    Raises:
+        UnresolvedIdError: It names no account, or several.
+    """
+    found = engine.rows(
+        """
+        select distinct sec_uid from (
+            select sec_uid, uid, unique_id from raw.videos
+            union all select sec_uid, uid, unique_id from raw.accounts
+        ) where $account in (uid, unique_id) and sec_uid is not null
+        """,
+        {"account": account},
+    )
+    if len(found) == 1:
+        return str(found[0]["sec_uid"])
+    if not found and _SEC_UID.fullmatch(account):
+        return account
+    wrong = f"{len(found)} accounts have" if found else "no account that was observed has"
+    raise UnresolvedIdError(
+        f"{wrong} the number or handle {account!r}", hint="give the account's sec_user_id"
+    )
+
+
+def find_names(engine: Engine, sec_uid: str) -> Names:
+    """Everything in the warehouse that names an account; at least its id."""
+    engine.refresh()
+    shown = engine.rows(_SHOWN, {"id": sec_uid})
+    numbers = _ids(row["uid"] for row in shown)
+    works = engine.rows(_WORKS, {"id": sec_uid, "uids": sorted(numbers)})
+    ids = sorted({str(row["aweme_id"]) for row in works})
+    sounds = engine.rows(_SOUNDS, {"works": ids})
+    words = {
+        str(row[name])
+        for row in shown
+        for name in ("nickname", "unique_id", "short_id")
+        if row[name]
+    }
+    return Names(
+        sec_uid=sec_uid,
+        numbers=numbers,
+        works=frozenset(ids),
+        words=frozenset(word for word in words if _is_telling(word)),
+        sounds=frozenset(str(row["sha256"]) for row in sounds),
+    )
+
+
+def to_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
+    """Finds any of these in bytes: as text, and as JSON writes it with escapes."""
+    forms = {form for name in names for form in (name.encode(), json.dumps(name)[1:-1].encode())}
+    forms |= {form.replace(b"/", rb"\/") for form in forms} | {
+        form.replace(b"/", rb"\u002F") for form in forms
+    }
+    longest_first = sorted(forms, key=lambda form: (-len(form), form))
+    return re.compile(b"|".join(re.escape(form) for form in longest_first) or b"(?!)")
+
+
+_SHOWN = """
+    select uid, unique_id, null as short_id, nickname from raw.videos where sec_uid = $id
+    union select uid, unique_id, short_id, nickname from raw.accounts where sec_uid = $id
+    union select null, unique_id, null, nickname from marts.account_summaries where sec_uid = $id
+"""
+_WORKS = """
+    select aweme_id from raw.videos where sec_uid = $id or uid in (select unnest($uids::varchar[]))
+    union select aweme_id from marts.confirmed_videos where sec_uid = $id
+    union select aweme_id from marts.variants where sec_uid = $id
+    union select top_aweme_id from marts.account_summaries where sec_uid = $id
+    union select aweme_id from raw.capture_items
+        where entity_id = $id and surface like 'user\\_%' escape '\\'
+"""
+_SOUNDS = """
+    with works as (select unnest($works::varchar[]) as aweme_id)
+    select sound_sha256 as sha256 from raw.sounds where aweme_id in (from works)
+    union select candidate_sha256 from marts.audio_comparisons
+        where candidate_aweme_id in (from works) and candidate_sha256 is not null
+    union select reference_sha256 from marts.audio_comparisons
+        where reference_aweme_id in (from works) and reference_sha256 is not null
+"""
+
+
+def _ids(values: Iterable[Any]) -> frozenset[str]:
+    return frozenset(str(value) for value in values if value and len(value) >= _MIN_ID_CHARS)
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) >= (_MIN_WORD_CHARS if word.isascii() else _MIN_WIDE_CHARS)

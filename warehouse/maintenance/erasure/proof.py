@@ -1,0 +1,157 @@
+"""The proof of an erasure: every live file of a world is searched, packed ones unpacked.
+
+Here: reading files of any kind and telling where something was found. It removes nothing.
+"""
+
+import gzip
+import re
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import unpack_bytes
+from warehouse.records.errors import WarehouseUnavailableError
+
+_ZSTD, _GZIP, _SQLITE = b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"SQLite format 3\x00"
+_JOINT = b"\x00"  # nothing that is searched for holds one, so two cells never make a find
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a search found. `places`: files below the root that still hold something."""
+
+    file_count: int
+    byte_count: int
+    places: tuple[str, ...]
+
+    def plus(self, other: "Proof") -> "Proof":
+        """Both together."""
+        return Proof(
+            self.file_count + other.file_count,
+            self.byte_count + other.byte_count,
+            self.places + other.places,
+        )
+
+    @property
+    def is_clean(self) -> bool:
+        """True when nothing was found."""
+        return not self.places
+
+
+def search_files(root: Path, pattern: re.Pattern[bytes], *, but: tuple[Path, ...] = ()) -> Proof:
+    """Search every file below `root`, but those below the folders `but`.
+
+    Raises:
+        WarehouseUnavailableError: A file cannot be read, so nothing is proven.
+    """
+    places, count, size = [], 0, 0
+    for path in sorted(root.rglob("*")):
+        if not path.is_file() or any(folder in path.parents for folder in but):
+            continue
+        count, size = count + 1, size + path.stat().st_size
+        name = str(path.relative_to(root))
+        if pattern.search(name.encode("utf-8", "surrogateescape")) or holds(path, pattern):
+            places.append(name)
+    return Proof(count, size, tuple(places))
+
+
+def search_tables(engine: Engine, pattern: re.Pattern[bytes]) -> Proof:
+    """Search every cell of every table, for a lake whose files are out of reach."""
+    places, size = [], 0
+    for table in engine.lake.tables:
+        with engine.reading(f"select * from {table.name}") as reader:  # noqa: S608  # the contract's name
+            for batch in reader:
+                size += batch.nbytes
+                if any(
+                    pattern.search(_JOINT.join(_flat(one.to_pylist()))) for one in batch.columns
+                ):
+                    places.append(table.name)
+    return Proof(0, size, tuple(dict.fromkeys(places)))
+
+
+def holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    """True when the file holds it: in its bytes, or in what they are when unpacked.
+
+    Raises:
+        WarehouseUnavailableError: The file cannot be read.
+    """
+    try:
+        return any(pattern.search(part) for part in _parts(path))
+    except FileNotFoundError:
+        return False  # a draft, or a file of a store that was just rewritten
+    except (OSError, pa.ArrowException, sqlite3.Error) as error:
+        raise WarehouseUnavailableError(
+            f"{path.name} cannot be read, so nothing is proven ({type(error).__name__})",
+            hint="look at the file, then erase again: what is gone stays gone",
+        ) from error
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    raw = path.read_bytes()
+    yield raw
+    if path.suffix == ".parquet":
+        yield from _cells(path)
+    elif raw.startswith(_SQLITE):
+        yield from _rows(path)
+    else:
+        yield from _unpacked(raw)
+        if zipfile.is_zipfile(path):
+            yield from _members(path)
+
+
+def _cells(path: Path) -> Iterator[bytes]:
+    """Every text and every body, column by column."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            for column in batch.columns:
+                yield _JOINT.join(_flat(column.to_pylist()))
+
+
+def _flat(values: Any) -> Iterator[bytes]:
+    """Texts and bodies however deep they stand; a log's checkpoint nests them."""
+    for value in values:
+        if isinstance(value, str):
+            yield value.encode("utf-8", "replace")
+        elif isinstance(value, bytes):
+            yield value
+            yield from _unpacked(value)
+        elif isinstance(value, dict):
+            yield from _flat(value.values())
+        elif isinstance(value, list | tuple):
+            yield from _flat(value)
+
+
+def _unpacked(raw: bytes) -> Iterator[bytes]:
+    """What is no whole packed body is searched as it is."""
+    if raw.startswith(_ZSTD):
+        with suppress(WarehouseUnavailableError):
+            yield unpack_bytes(raw)
+    elif raw.startswith(_GZIP):
+        with suppress(OSError, EOFError, zlib.error):
+            yield gzip.decompress(raw)
+
+
+def _members(path: Path) -> Iterator[bytes]:
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            yield name.encode()
+            yield archive.read(name)
+
+
+def _rows(path: Path) -> Iterator[bytes]:
+    """A long text is spread over pages of the file, so its bytes alone may not show it."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+        tables = database.execute("select name from sqlite_master where type = 'table'").fetchall()
+        for (table,) in tables:
+            quoted = '"' + table.replace('"', '""') + '"'
+            for row in database.execute(f"select * from {quoted}"):  # noqa: S608  # a quoted name
+                yield _JOINT.join(_flat(row))

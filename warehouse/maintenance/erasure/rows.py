@@ -1,0 +1,137 @@
+"""Removing an account from the tables of the lake: rows, cells that repeat its name, old files.
+
+Here: which rows go, table by table, from the columns of the contract. Not here: files beside the
+lake (`files`), the search afterwards (`proof`).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import unpack_bytes
+from warehouse.lake.store import Lake
+from warehouse.maintenance.erasure.names import Names, to_pattern
+from warehouse.tables import Table
+from warehouse.tables.privacy import treatment_of
+
+_AT_ONCE = 500  # ids in one condition
+_LINK_KINDS = ("user", "video", "photo", "note", "slides", "live")
+_REPEATED = (
+    ("raw.tracks", "owner_nickname"),
+    ("raw.tracks", "author"),
+    ("raw.videos", "music_author"),
+    ("marts.chart_platform", "music_author"),
+    ("marts.chart_links", "said_by"),
+)
+"""Cells of other people's rows that repeat an account's name: it uploaded the sound they use."""
+_TITLES = (
+    ("raw.tracks", "title"),
+    ("raw.videos", "music_title"),
+    ("marts.confirmed_videos", "source_music_title"),
+    ("marts.chart_platform", "music_title"),
+)
+_NOTES = (("marts.chart_links", "note"),)
+"""Free text, which may name anybody in any way."""
+
+
+def erase_rows(lake: Lake, engine: Engine, names: Names) -> tuple[dict[str, int], list[str]]:
+    """Remove every row that names the account; returns rows by table, and jobs whose result went.
+
+    Raises:
+        WarehouseUnavailableError: The lake cannot be read or rewritten.
+    """
+    removed: dict[str, int] = {}
+
+    def remove(table: str, column: str, values: Iterable[str]) -> None:
+        for part in _parts(sorted(set(values))):
+            count = lake.erase(table, f"{column} in ({part})")
+            removed[table] = removed.get(table, 0) + count
+
+    bodies = list(_matching(engine, "raw.payloads", "sha256", "body", names))
+    results = list(_matching(engine, "marts.job_results", "job_id", "document", names))
+    annotated = _annotations(engine, names)
+    remove("raw.payloads", "sha256", bodies)
+    remove("marts.job_results", "job_id", results)
+    remove("marts.annotations", "annotation_id", annotated)
+    remove("raw.captures", "reason", [f"{kind} {one}" for kind in _LINK_KINDS for one in names.ids])
+    for table in _written(lake):
+        for column, values in _conditions(table, names):
+            remove(table.name, column, values)
+    _blank_names(lake, names)
+    return {name: count for name, count in removed.items() if count}, results
+
+
+def _written(lake: Lake) -> list[Table]:
+    """Tables that ever had a row."""
+    return [table for table in lake.tables if lake.version(table.name) > 0]
+
+
+def _conditions(table: Table, names: Names) -> Iterator[tuple[str, Iterable[str]]]:
+    """Columns of a table that can name the account, with the values that do."""
+    for column in table.columns:
+        treatment = treatment_of(column)
+        if treatment == "account":
+            yield column.name, [names.sec_uid]
+        elif treatment == "work":
+            yield column.name, names.works
+        elif treatment == "entity":
+            yield column.name, names.ids | names.words
+        elif column.name == "uid":
+            yield column.name, names.numbers
+
+
+def _matching(engine: Engine, table: str, key: str, column: str, names: Names) -> Iterator[str]:
+    """Keys of the packed bodies that name the account, by id or by a name that it showed."""
+    pattern = to_pattern(names.ids | names.words)
+    with engine.reading(f"select {key}, {column} from {table}") as reader:  # noqa: S608  # names of this module
+        for batch in reader:
+            for name, packed in zip(*(one.to_pylist() for one in batch.columns), strict=True):
+                if pattern.search(unpack_bytes(packed)):
+                    yield name
+
+
+def _annotations(engine: Engine, names: Names) -> list[str]:
+    found = engine.rows(
+        """
+        select annotation_id from marts.annotations where comparison_id in (
+            select comparison_id from marts.audio_comparisons
+            where candidate_aweme_id in (select unnest($works::varchar[]))
+                or reference_aweme_id in (select unnest($works::varchar[]))
+        )
+        """,
+        {"works": sorted(names.works)},
+    )
+    return [str(row["annotation_id"]) for row in found]
+
+
+def _blank_names(lake: Lake, names: Names) -> None:
+    written = {table.name for table in _written(lake)}
+    conditions = (
+        [
+            (table, column, f"{column} in ({part})")
+            for part in _parts(sorted(names.words))
+            for table, column in _REPEATED
+        ]
+        + [
+            (table, column, f"strpos({column}, {_text('@' + word)}) > 0")
+            for word in sorted(names.words)
+            for table, column in _TITLES
+        ]
+        + [
+            (table, column, f"strpos({column}, {_text(word)}) > 0")
+            for word in sorted(names.words | names.ids)
+            for table, column in _NOTES
+        ]
+    )
+    for table, column, condition in conditions:
+        if table in written:
+            lake.blank(table, column, condition)
+
+
+def _parts(values: list[str]) -> Iterator[str]:
+    """Conditions of a bearable length."""
+    for at in range(0, len(values), _AT_ONCE):
+        yield ", ".join(_text(value) for value in values[at : at + _AT_ONCE])
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,132 @@
+"""Putting a backup back as the home of its world: checked whole before anything is in place.
+
+Not here: making one (`backup.py`). Stores are opened where they were unpacked, so that their own
+marks refuse another world or a newer version before the home exists.
+"""
+
+import json
+import shutil
+from contextlib import closing
+from pathlib import Path, PurePosixPath
+
+from warehouse.control import ControlStore, open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import Home, open_home
+from warehouse.lake.store import open_lake
+from warehouse.maintenance.backup import (
+    CONTROL,
+    FORMAT,
+    LAKE,
+    MANIFEST,
+    CopiedFile,
+    Manifest,
+    backup_errors,
+    digest_of,
+)
+from warehouse.records.errors import (
+    InvalidParameterError,
+    StoreTooNewError,
+    WarehouseUnavailableError,
+    WrongWorldError,
+)
+
+_SEQUENCES = """
+    select surface, entity_id, max(sequence) as value from raw.captures group by all
+"""
+
+
+def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
+    """Make `data_home/<world>/` out of the backup in the folder `source`.
+
+    Raises:
+        InvalidParameterError: There is no backup, or the world has a home with stores already.
+        WrongWorldError: It is the backup of another world.
+        StoreTooNewError: A newer Sametrack made it, or wrote one of its stores.
+        WarehouseUnavailableError: It is damaged, or cannot be written. Nothing is left behind.
+    """
+    source = source.expanduser().resolve()
+    root = data_home.expanduser().resolve() / world
+    manifest = read_manifest(source)
+    _check(manifest, root, world=world)
+    with backup_errors("restoring the backup"):
+        _verify(source, manifest)
+        draft_home = root.with_name(f".{root.name}.unfinished")
+        shutil.rmtree(draft_home, ignore_errors=True)
+        try:
+            home = open_home(draft_home, world)
+            for file in manifest.files:
+                place = home.root / file.path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source / file.path, place)
+            _open_all(home)
+            if root.exists():
+                shutil.rmtree(root)  # checked above: it holds no store
+            home.root.rename(root)
+        finally:
+            shutil.rmtree(draft_home, ignore_errors=True)
+    return manifest
+
+
+def read_manifest(source: Path) -> Manifest:
+    """What a backup says of itself.
+
+    Raises:
+        InvalidParameterError: There is no backup in this folder.
+        StoreTooNewError: A newer Sametrack made it.
+    """
+    try:
+        document = json.loads((source / MANIFEST).read_text(encoding="utf-8"))
+        files = [CopiedFile(**file) for file in document.pop("files")]
+        manifest = Manifest(files=files, **document)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InvalidParameterError("there is no readable backup in this folder") from error
+    if manifest.format > FORMAT:
+        raise StoreTooNewError(
+            f"the backup has format {manifest.format}, this Sametrack knows {FORMAT}",
+            hint="update Sametrack",
+        )
+    return manifest
+
+
+def _check(manifest: Manifest, root: Path, *, world: str) -> None:
+    if manifest.world != world:
+        raise WrongWorldError(
+            f"this is a backup of world {manifest.world!r}, not of {world!r}",
+            hint="choose the profile or source that it was made of",
+        )
+    found = [file for file in root.rglob("*") if file.is_file()] if root.exists() else []
+    if any(file.parent != root or file.name == CONTROL for file in found):
+        raise InvalidParameterError(
+            f"the world {world!r} has stores already, and nothing is overwritten",
+            hint="choose another DATA_HOME, or move the old stores away",
+        )
+
+
+def _verify(source: Path, manifest: Manifest) -> None:
+    for file in manifest.files:
+        parts = PurePosixPath(file.path)
+        if parts.is_absolute() or ".." in parts.parts:
+            raise WarehouseUnavailableError("the backup names a file outside of itself")
+        copied = source / file.path
+        if not copied.is_file() or digest_of(copied) != file.sha256:
+            raise WarehouseUnavailableError(
+                f"the backup is damaged: {file.path} is missing or changed",
+                hint="use another backup",
+            )
+
+
+def _open_all(home: Home) -> None:
+    """Let the stores check and migrate themselves. Captures that were written while the copy was
+    made have numbers that the control store, copied before them, would give again.
+    """
+    with closing(open_control(home.control_url, world=home.world)) as control:
+        if (home.root / LAKE).exists():
+            _raise_sequences(home, control)
+
+
+def _raise_sequences(home: Home, control: ControlStore) -> None:
+    with closing(Engine(open_lake(home.lake_url, world=home.world))) as engine:
+        rows = engine.rows(_SEQUENCES)
+    control.raise_sequences(
+        {(str(row["surface"]), str(row["entity_id"])): int(str(row["value"])) for row in rows}
+    )

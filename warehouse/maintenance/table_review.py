@@ -1,0 +1,190 @@
+"""A look at one table of the lake: what it holds, and whether the rules of its contract hold.
+
+One pass over its columns answers all of them; only a rule that is broken is asked about again, for
+examples. Here: asking. Not here: the rules (`rules`), what to do about it (`arranging`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.schema_evolution import columns_of, version_of
+from warehouse.lake.store import storage_errors
+from warehouse.tables import Table
+from warehouse.tables.row_rules import (
+    CAPTURED,
+    FRESH,
+    FRESH_WITHIN,
+    KEYS,
+    SCHEMA,
+    WARNINGS,
+    Rule,
+    row_rules,
+    rule_names,
+)
+
+EXAMPLES = 10
+PLOTTED_DAYS = 30
+
+type Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What became of one rule. `examples`: keys of rows that break it, at most `EXAMPLES`."""
+
+    rule: str
+    wrong_count: int = 0
+    examples: tuple[Row, ...] = ()
+    says: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """True when nothing breaks it."""
+        return self.wrong_count == 0
+
+    @property
+    def is_warning(self) -> bool:
+        """True where a broken rule is no fault of the data."""
+        return self.rule in WARNINGS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One table at one moment. `rows_by_day`: rows written on each day of the last month."""
+
+    table: Table
+    row_count: int
+    file_count: int
+    size_bytes: int
+    newest_at: datetime | None
+    rows_by_day: Mapping[date, int]
+    findings: tuple[Finding, ...]
+
+
+def review_table(engine: Engine, table: Table, *, now: datetime) -> Review:
+    """Look at a table as it stands now.
+
+    Raises:
+        WarehouseUnavailableError: The lake cannot be read.
+    """
+    engine.refresh()
+    with storage_errors(f"reading {table.name}"):
+        stored = DeltaTable(engine.lake.path(table.name))
+        files = pa.table(stored.get_add_actions(flatten=True))
+        sizes = files.column("size_bytes").to_pylist()
+    seen = _look(engine, table, now)
+    findings = [
+        _schema(stored, table),
+        _keys(engine, table, seen),
+        *(_rows(engine, table, rule, seen, now) for rule in row_rules(table)),
+        *_freshness(table, seen, now),
+    ]
+    order = rule_names(table)
+    return Review(
+        table=table,
+        row_count=_whole(seen["rows"]),
+        file_count=len(sizes),
+        size_bytes=sum(sizes),
+        newest_at=_moment(seen["newest_at"]),
+        rows_by_day=_by_day(seen["by_day"]),
+        findings=tuple(sorted(findings, key=lambda finding: order.index(finding.rule))),
+    )
+
+
+def _look(engine: Engine, table: Table, now: datetime) -> Row:
+    """The one pass. Keys are compared by hashes of eight bytes: equal ones are looked at again."""
+    broken = "".join(
+        f", count(*) filter (where {rule.broken}) as {rule.name}"
+        for rule in row_rules(table)
+        if rule.name != CAPTURED
+    )
+    return engine.rows(
+        f"""
+        select
+            count(*) as rows, count(distinct hash({_key(table)})) as keys,
+            max(committed_at) as newest_at,
+            histogram(committed_at::date) filter (where committed_at >= $since) as by_day
+            {broken}
+        from {table.name}
+        """,  # noqa: S608  # the contract's names
+        _used({"now": now, "since": now - timedelta(days=PLOTTED_DAYS)}, "$now" in broken),
+    )[0]
+
+
+def _used(params: dict[str, object], has_now: bool) -> dict[str, object]:
+    """DuckDB refuses a parameter that the question does not name."""
+    return params if has_now else {name: value for name, value in params.items() if name != "now"}
+
+
+def _schema(stored: DeltaTable, table: Table) -> Finding:
+    version, columns = version_of(stored), set(columns_of(stored).names)
+    agreed = {column.name for column in table.columns}
+    differ = sorted(columns ^ agreed)
+    is_wrong = version != table.version or bool(differ)
+    says = f"stored version {version}, agreed {table.version}"
+    if differ:
+        says += f"; columns on one side only: {', '.join(differ)}"
+    return Finding(rule=SCHEMA, wrong_count=int(is_wrong), says=says)
+
+
+def _keys(engine: Engine, table: Table, seen: Row) -> Finding:
+    if seen["rows"] == seen["keys"]:
+        return Finding(rule=KEYS)
+    found = engine.rows(
+        f"""
+        select {_key(table)}, count(*) as times, count(*) over () as wrong from {table.name}
+        group by all having count(*) > 1 order by all limit {EXAMPLES}
+        """,  # noqa: S608  # the contract's names
+    )
+    return _told(KEYS, found)
+
+
+def _rows(engine: Engine, table: Table, rule: Rule, seen: Row, now: datetime) -> Finding:
+    if rule.name in seen and not seen[rule.name]:
+        return Finding(rule=rule.name)
+    found = engine.rows(
+        f"""
+        select {_key(table)}, count(*) over () as wrong from {table.name}
+        where {rule.broken} order by all limit {EXAMPLES}
+        """,  # noqa: S608  # the contract's names
+        {"now": now} if "$now" in rule.broken else None,
+    )
+    return _told(rule.name, found)
+
+
+def _told(rule: str, found: list[Row]) -> Finding:
+    count = _whole(found[0]["wrong"]) if found else 0
+    examples = [{name: value for name, value in row.items() if name != "wrong"} for row in found]
+    return Finding(rule=rule, wrong_count=count, examples=tuple(examples))
+
+
+def _freshness(table: Table, seen: Row, now: datetime) -> list[Finding]:
+    """A table without rows is young, not stale."""
+    within, newest = FRESH_WITHIN.get(table.name), _moment(seen["newest_at"])
+    if within is None:
+        return []
+    is_stale = newest is not None and now - newest > within
+    says = f"expected within {within.days} days"
+    return [Finding(rule=FRESH, wrong_count=int(is_stale), says=says)]
+
+
+def _key(table: Table) -> str:
+    return ", ".join(f'"{name}"' for name in table.key)
+
+
+def _by_day(found: object) -> dict[date, int]:
+    pairs = found if isinstance(found, list) else []
+    return {day: _whole(count) for day, count in pairs}
+
+
+def _moment(value: object) -> datetime | None:
+    return value if isinstance(value, datetime) else None
+
+
+def _whole(value: object) -> int:
+    return int(str(value))

@@ -1,0 +1,160 @@
+"""Making the index of works: from all rows of `raw.videos`, or from those that settled meanwhile.
+
+It is written beside the old one and takes its place whole, so readers never see half of it and need
+no locks. Here: how it is filled. Not here: what it answers (`works_index`), when upkeep runs.
+"""
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, suppress
+from datetime import datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from warehouse.engine.duckdb_engine import Engine, in_files
+from warehouse.lake.library_errors import translated
+from warehouse.lake.store import Lake
+from warehouse.lake.video_index import COLUMNS, FILE, FORMAT, WORKS, About, WorksIndex, to_micros
+from warehouse.tables import TIME
+
+LEFT_AFTER_S = 3600.0
+_RANK = ("is_complete", "has_likes", "observed_at", "committed_at")
+_BEST = (*_RANK, "document")
+_COLUMNS = ("aweme_id", "first_at", "created", "created_since", *_BEST)
+_SEEN = ("aweme_id", "is_complete", "observed_at", "committed_at", "likes")
+_SEEN_BESIDE = (*_SEEN, "aweme_id", "is_complete", "committed_at")
+_TABLES = f"""
+    create table about (format text, table_id text, version integer, bound integer);
+    create table works ({", ".join(_COLUMNS)}, primary key (aweme_id)) without rowid;
+    create table files (name text primary key) without rowid;
+    create table seen ({", ".join(_SEEN)}, primary key ({", ".join(_SEEN[:-1])})) without rowid;
+"""
+_IS_BETTER = f"({', '.join(f'excluded.{name}' for name in _RANK)}) > ({', '.join(_RANK)})"
+_KEPT = ", ".join(
+    f"{name} = case when {_IS_BETTER} then excluded.{name} else {name} end" for name in _BEST
+)
+_ADD = f"""
+    insert into works values ({", ".join("?" * len(_COLUMNS))})
+    on conflict (aweme_id) do update set
+        first_at = min(first_at, excluded.first_at),
+        created = ifnull(max(created, excluded.created), ifnull(created, excluded.created)),
+        created_since = case
+            when excluded.created > ifnull(created, -1) then excluded.created_since
+            when excluded.created = created then min(created_since, excluded.created_since)
+            else created_since end,
+        {_KEPT}
+"""  # noqa: S608  # names of this module
+_SEE = f"""
+    insert or ignore into seen select {", ".join("?" * len(_SEEN))} where not exists (
+        select 1 from seen where aweme_id = ? and is_complete > ? and committed_at <= ?
+    )
+"""  # noqa: S608  # as above
+"""Likes beside which all four counts were known already never count: most of what lists show."""
+_VALUES = ", ".join(
+    f"epoch_us({column.name})" if column.type == TIME else f'"{column.name}"' for column in COLUMNS
+)
+_ROWS = f"""
+    select
+        aweme_id, epoch_us(observed_at) as first_at, create_time as created,
+        case when create_time is not null then epoch_us(committed_at) end as created_since,
+        statistics_complete::integer as is_complete,
+        (digg_count is not null)::integer as has_likes,
+        epoch_us(observed_at) as observed_at, epoch_us(committed_at) as committed_at,
+        json_array({_VALUES})::varchar as document, digg_count as likes
+    from {WORKS}
+    where committed_at < $before and ($since::timestamptz is null or committed_at >= $since)
+"""  # noqa: S608  # names of the contract
+_NEWEST = """
+    select parse_filename(filename) as name from read_parquet({files}, filename = true)
+    group by filename having max(committed_at) < $bound
+"""
+
+
+def renew_index(lake: Lake, *, anew: bool = False) -> int:
+    """Bring the index of works up to what is known to be whole; returns how many observations were
+    taken up: those that settled since, or all, where it is made anew or rows were taken away.
+
+    Raises:
+        CapacityExhaustedError: The disk is nearly full.
+        WarehouseUnavailableError: The lake cannot be read, or the index not be written.
+    """
+    if lake.is_remote:
+        return 0
+    index = WorksIndex(lake)
+    lake.check_room()
+    with closing(Engine(lake)) as engine, _errors():
+        _remove_left(index.path)
+        version, bound = lake.version(WORKS), engine.whole_before(WORKS)
+        known = None if anew else index.about()
+        if bound is None or (known is not None and known.bound >= bound):
+            return 0
+        draft = index.path.with_name(f"{FILE}.{uuid4().hex}")
+        about = About(FORMAT, lake.identity(WORKS), version, bound)
+        try:
+            if known is not None:
+                shutil.copyfile(index.path, draft)
+            count = _fill(draft, engine, since=known.bound if known else None, about=about)
+            with suppress(FileNotFoundError):  # dropped meanwhile: what it holds may be erased
+                draft.replace(index.path)
+        finally:
+            draft.unlink(missing_ok=True)
+    if index.is_overtaken(version):
+        index.drop()
+    return count
+
+
+def _errors() -> AbstractContextManager[None]:
+    return translated("writing the index of works", sqlite3.Error, OSError)
+
+
+def _remove_left(path: Path) -> None:
+    """Drafts of processes that were killed."""
+    for draft in path.parent.glob(f"{FILE}.*"):
+        if time.time() - draft.stat().st_mtime > LEFT_AFTER_S:
+            draft.unlink(missing_ok=True)
+
+
+def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: About) -> int:
+    count = 0
+    with closing(sqlite3.connect(draft)) as database:
+        # Nobody reads a draft, and after a crash it is made anew: it needs no journal.
+        database.execute("pragma journal_mode = off")
+        database.execute("pragma synchronous = off")
+        if since is None:
+            database.executescript(_TABLES)
+        span = {"before": about.bound, "since": since}
+        with database, engine.reading(_ROWS, span) as batches:
+            for batch in batches:
+                database.executemany(_ADD, _tuples(batch, _COLUMNS))
+                for is_complete in (1, 0):
+                    likes = batch.filter(
+                        (pc.field("is_complete") == is_complete) & pc.field("likes").is_valid()
+                    )
+                    database.executemany(_SEE, _tuples(likes, _SEEN_BESIDE))
+                count += batch.num_rows
+            database.executescript("delete from about; delete from files")
+            told = (about.format, about.table_id, about.version, to_micros(about.bound))
+            database.execute("insert into about values (?, ?, ?, ?)", told)
+            database.executemany("insert into files values (?)", _settled_files(engine, about))
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    return count
+
+
+def _settled_files(engine: Engine, about: About) -> list[tuple[object]]:
+    """Names of the files that hold nothing that the index does not: they need not be opened."""
+    files = engine.files(WORKS)
+    if not files:
+        return []
+    found = engine.rows(_NEWEST.replace("{files}", in_files(files)), {"bound": about.bound})
+    return [(row["name"],) for row in found]
+
+
+def _tuples(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    return zip(*(batch[name].to_pylist() for name in names), strict=True)

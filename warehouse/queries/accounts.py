@@ -1,0 +1,43 @@
+"""Typed reads of accounts, and of what a surface last said.
+
+Here: SQL and the shape of its answer, as in `queries`.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.record_rows import account_from_row
+from warehouse.queries.committed_rows import only_written, with_values
+from warehouse.records.videos import Account
+
+Row = dict[str, Any]
+
+
+def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
+    """The newest observation of an account, and the source that it was read from."""
+    sql = """
+        select * from raw.accounts where sec_uid = $sec_uid
+        order by observed_at desc, committed_at desc
+    """
+    found = only_written(engine, "raw.accounts", _rows(engine, sql, sec_uid=sec_uid))
+    return (account_from_row(found[0]), found[0]["data_provider"]) if found else None
+
+
+def read_last_outcome(
+    engine: Engine, *, surfaces: Sequence[str], entity_id: str, outcome: str
+) -> datetime | None:
+    """When a surface last answered so about an entity; None if it never did."""
+    sql = """
+        select max(observed_at) as observed_at from raw.captures
+        where entity_id = $entity_id and surface in ({surfaces}) and outcome = $outcome
+    """
+    sql, params = with_values(sql, surfaces, slot="surfaces")
+    found = _rows(engine, sql, **params, entity_id=entity_id, outcome=outcome)
+    observed_at: datetime | None = found[0]["observed_at"]
+    return observed_at
+
+
+def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
+    return cast("list[Row]", engine.rows(sql, params))

@@ -1,0 +1,29 @@
+"""Reads of what people noted on compared pairs, with what was measured of them."""
+
+from typing import Any, cast
+
+from warehouse.engine.duckdb_engine import Engine
+
+
+def read_annotations(engine: Engine, comparison_id: str | None = None) -> list[dict[str, Any]]:
+    """Annotations of a comparison, oldest first; of all of them where none is named.
+
+    Each row carries the columns of the newest row of its comparison as well.
+    """
+    found = engine.rows(
+        """
+        with compared as (
+            select * exclude (committed_at) from marts.audio_comparisons
+            qualify row_number() over (
+                partition by comparison_id order by committed_at desc
+            ) = 1
+        )
+        select annotations.*, compared.* exclude (comparison_id)
+        from marts.annotations as annotations
+        left join compared using (comparison_id)
+        where $id is null or annotations.comparison_id = $id
+        order by annotations.annotated_at, annotations.annotation_id
+        """,
+        {"id": comparison_id},
+    )
+    return cast("list[dict[str, Any]]", found)

@@ -1,0 +1,148 @@
+"""Typed reads of single captures: what one of them observed, and the archive as a whole.
+
+Here: SQL and the shape of its answer, as in `queries`. Reading bodies again is `captures.replay`.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Literal, cast
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.record_rows import video_from_row
+from warehouse.records.videos import Video
+
+Row = dict[str, Any]
+Observations = Literal[
+    "videos", "tracks", "accounts", "hashtags", "search_pages", "chart_issues", "chart_songs"
+]
+_ORDER: dict[Observations, str] = {
+    "videos": "aweme_id",
+    "tracks": "music_id",
+    "accounts": "sec_uid",
+    "hashtags": "ch_id",
+    "search_pages": "cursor",
+    "chart_issues": "chart_date desc nulls last, volid desc",
+    "chart_songs": "rank",
+}
+OBSERVATIONS: tuple[Observations, ...] = tuple(_ORDER)
+
+
+def read_capture(engine: Engine, capture_id: str) -> Row | None:
+    """The row of a capture; None while it is not written whole."""
+    found = _rows(engine, "select * from raw.captures where capture_id = $id", id=capture_id)
+    return found[0] if found else None
+
+
+def read_observations(
+    engine: Engine, table: Observations, capture_ids: Sequence[str]
+) -> dict[str, list[Row]]:
+    """Rows of `raw.<table>` by the capture that observed them. Captures without any are absent."""
+    found = _rows(
+        engine,
+        f"""
+        select * from raw.{table}
+        where capture_id in (select unnest($ids::varchar[]))
+        order by capture_id, {_ORDER[table]}
+        """,  # noqa: S608  # both are words of this module
+        ids=list(capture_ids),
+    )
+    by_capture: dict[str, list[Row]] = {}
+    for row in found:
+        by_capture.setdefault(row["capture_id"], []).append(row)
+    return by_capture
+
+
+def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
+    """The works of a captured page, in the order shown."""
+    found = _rows(
+        engine,
+        """
+        select videos.* from raw.capture_items as items
+        join raw.videos as videos using (capture_id, aweme_id)
+        where items.capture_id = $id
+        qualify row_number() over (partition by items.position order by videos.committed_at) = 1
+        order by items.position
+        """,
+        id=capture_id,
+    )
+    return tuple(video_from_row(row) for row in found)
+
+
+def read_payload(engine: Engine, sha256: str) -> bytes | None:
+    """A body by its hash, compressed; None when it is not kept."""
+    return read_payloads(engine, [sha256]).get(sha256)
+
+
+def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:
+    """Bodies by their hash, compressed. One that retention has removed is absent."""
+    found = _rows(
+        engine,
+        """
+        select sha256, body from raw.payloads
+        where sha256 in (select unnest($hashes::varchar[]))
+        """,
+        hashes=list(sha256s),
+    )
+    return {row["sha256"]: bytes(row["body"]) for row in found}
+
+
+# A capture that was read again has the same surface, entity, sequence and body: the newest counts.
+_ARCHIVE = """
+    select * from raw.captures
+    where payload_sha256 is not null
+        and ($since::timestamptz is null or observed_at >= $since)
+        and (len($surfaces::varchar[]) = 0 or surface in (select unnest($surfaces::varchar[])))
+    qualify row_number() over (
+        partition by surface, entity_id, sequence, payload_sha256 order by committed_at desc
+    ) = 1
+"""
+
+
+def read_archive(
+    engine: Engine,
+    *,
+    since: datetime | None = None,
+    surfaces: Sequence[str] = (),
+    batch: int = 100,
+) -> Iterator[list[Row]]:
+    """Every capture that came with a body, oldest first, in batches; as last read.
+
+    `surfaces` empty: all of them.
+    """
+    after: Row = {"observed_at": None, "capture_id": ""}
+    while True:
+        found = _rows(
+            engine,
+            f"""
+            with archive as ({_ARCHIVE})
+            select * from archive
+            where $at::timestamptz is null or (observed_at, capture_id) > ($at, $id)
+            order by observed_at, capture_id limit $batch
+            """,  # noqa: S608  # the archive is a word of this module
+            since=since,
+            surfaces=list(surfaces),
+            at=after["observed_at"],
+            id=after["capture_id"],
+            batch=batch,
+        )
+        if not found:
+            return
+        yield found
+        after = found[-1]
+
+
+def count_archive(
+    engine: Engine, *, since: datetime | None = None, surfaces: Sequence[str] = ()
+) -> int:
+    """How many captures `read_archive` gives."""
+    found = _rows(
+        engine,
+        f"select count(*) as n from ({_ARCHIVE})",  # noqa: S608  # as above
+        since=since,
+        surfaces=list(surfaces),
+    )
+    return int(found[0]["n"])
+
+
+def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
+    return cast("list[Row]", engine.rows(sql, params))

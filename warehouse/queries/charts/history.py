@@ -1,0 +1,135 @@
+"""Typed reads of the chart's history: every issue that is known, the songs of many of them.
+
+Here: SQL and the shape of its answer, as in `queries`. Which issue belongs to which day is a rule
+(`pipelines.charts.rules.history`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, cast
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.page_rows import SONG_COLUMNS, chart_song_from_row
+from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownIssues:
+    """Issues of some days, the day of the newest issue of all, and when a list was last read."""
+
+    issues: tuple[ChartIssue, ...]
+    latest: date
+    listed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSongs:
+    """The first songs of an issue as last read; `chart_date` is what the songs say themselves."""
+
+    songs: tuple[ChartSong, ...]
+    chart_date: date | None
+
+
+def read_known_issues(engine: Engine, *, first: date, last: date) -> KnownIssues | None:
+    """Issues whose date was ever told and lies between two days, as last listed.
+
+    None before the first list.
+    """
+    found = _rows(
+        engine,
+        """
+        with listed as (
+            select
+                volid,
+                max(observed_at) as observed_at,
+                max_by(
+                    {'name': name, 'chart_date': chart_date, 'surface': surface}, observed_at
+                ) as said
+            from seen.chart_issues
+            where chart_date is not null
+            group by volid
+        ),
+        summary as (
+            select max(said.chart_date) as latest, max(observed_at) as listed_at from listed
+        )
+        select latest, listed_at, volid, observed_at, unnest(said)
+        from summary left join listed on said.chart_date between $first and $last
+        order by said.chart_date desc, volid
+        """,
+        first=first,
+        last=last,
+    )
+    latest, listed_at = found[0]["latest"], found[0]["listed_at"]
+    if latest is None:
+        return None
+    columns = ("volid", "name", "chart_date", "surface", "observed_at")
+    issues = tuple(
+        ChartIssue(**{name: row[name] for name in columns})
+        for row in found
+        if row["volid"] is not None
+    )
+    return KnownIssues(issues=issues, latest=latest, listed_at=listed_at)
+
+
+def read_songs_of_issues(
+    engine: Engine, volids: Sequence[str], *, limit: int
+) -> Mapping[str, KnownSongs]:
+    """Per issue its first songs, of the newest capture of each. Issues never read are absent."""
+    found = _rows(
+        engine,
+        f"""
+        select volid, chart_date, {", ".join(SONG_COLUMNS)} from seen.chart_songs
+        where volid in (select unnest($volids::varchar[])) and rank <= $limit
+        qualify row_number() over (
+            partition by volid, rank order by observed_at desc, committed_at desc
+        ) = 1
+        order by volid, rank
+        """,  # noqa: S608  # the columns are words of the house
+        volids=list(volids),
+        limit=limit,
+    )
+    by_issue: dict[str, list[Row]] = {}
+    for row in found:
+        by_issue.setdefault(row["volid"], []).append(row)
+    return {
+        volid: KnownSongs(
+            songs=tuple(chart_song_from_row(row) for row in rows),
+            chart_date=rows[0]["chart_date"],
+        )
+        for volid, rows in by_issue.items()
+    }
+
+
+def read_kept_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, date | None]:
+    """Which of some issues have songs in the lake, with the date that these say, if any."""
+    found = _rows(
+        engine,
+        """
+        select volid, max_by(chart_date, observed_at) as chart_date from seen.chart_songs
+        where volid in (select unnest($volids::varchar[])) and rank <= $limit
+        group by volid
+        """,
+        volids=list(volids),
+        limit=SONG_LIMIT,
+    )
+    return {row["volid"]: row["chart_date"] for row in found}
+
+
+def read_undated_count(engine: Engine) -> int:
+    """Issues that were listed and whose date nobody ever said."""
+    found = _rows(
+        engine,
+        """
+        select count(*) as n from (
+            select volid from seen.chart_issues group by volid having count(chart_date) = 0
+        )
+        """,
+    )
+    return int(found[0]["n"])
+
+
+def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
+    return cast("list[Row]", engine.rows(sql, params))

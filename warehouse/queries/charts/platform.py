@@ -1,0 +1,192 @@
+"""Reads of the chart beside the platform: songs on kept issues, music ids, what links the two.
+
+Here: SQL and the shape of its answer. Not here: the rules of linking and of the estimate
+(`pipelines.charts.rules.song_links`, `pipelines.charts.rules.lead`), the history of issues
+(`warehouse.queries.charts.history`).
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any, cast
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.charts import SONG_LIMIT
+from warehouse.records.song_links import Heard, Sound, Statement
+
+type Row = dict[str, Any]
+
+_KEPT_SONGS = """
+    with dated as (
+        select volid, max_by(chart_date, observed_at) as listed_date from seen.chart_issues
+        where chart_date is not null group by volid
+    ),
+    kept as (
+        select volid, rank, title, artist, song_hash,
+               coalesce(listed_date, chart_date) as day
+        from seen.chart_songs left join dated using (volid)
+        where volid is not null and rank <= $limit
+        qualify row_number() over (
+            partition by volid, rank order by observed_at desc, committed_at desc
+        ) = 1
+    )
+"""
+
+
+def read_kept_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
+    """Every place of every kept issue with a day: `day, volid, rank, title, artist, song_hash`.
+
+    With a `song_key` only places that can be that song's: of its hash, or without any hash.
+    """
+    kind, _, mark = (song_key or "").partition(":")
+    return _rows(
+        engine,
+        f"""
+        {_KEPT_SONGS}
+        select day, volid, rank, title, artist, song_hash from kept
+        where day is not null
+            and ($kind = '' or lower(coalesce(song_hash, '')) = if($kind = 'hash', $mark, ''))
+        order by day, volid, rank
+        """,  # noqa: S608  # no value in it
+        limit=SONG_LIMIT,
+        kind=kind,
+        mark=mark,
+    )
+
+
+def read_kept_days(engine: Engine) -> list[date]:
+    """Days of the issues with songs in the lake, oldest first."""
+    found = _rows(
+        engine,
+        """
+        with kept as (
+            select volid, max(chart_date) as told_date from seen.chart_songs
+            where volid is not null and rank <= $limit group by volid
+        ),
+        dated as (
+            select volid, max_by(chart_date, observed_at) as listed_date from seen.chart_issues
+            where chart_date is not null group by volid
+        )
+        select distinct coalesce(listed_date, told_date) as day
+        from kept left join dated using (volid)
+        where coalesce(listed_date, told_date) is not null
+        order by day
+        """,
+        limit=SONG_LIMIT,
+    )
+    return [row["day"] for row in found]
+
+
+def read_sounds(engine: Engine) -> Iterator[Sound]:
+    """Every music id whose title was ever seen, on its own page or at a work, as seen last."""
+    found = engine.rows(
+        """
+        with shown as (
+            select music_id, title, author, is_original_sound, observed_at, true as is_own
+            from seen.tracks where title is not null
+            union all
+            select music_id, music_title, max_by(music_author, observed_at),
+                   max_by(music_is_original_sound, observed_at), max(observed_at), false
+            from seen.videos where music_id is not null and music_title is not null
+            group by music_id, music_title
+        )
+        select music_id, title, author, is_original_sound from shown
+        qualify row_number() over (
+            partition by music_id order by is_own desc, observed_at desc, title
+        ) = 1
+        order by music_id
+        """
+    )
+    for row in cast("list[Row]", found):
+        yield Sound(**row)
+
+
+def read_heard(engine: Engine) -> list[Heard]:
+    """Which music ids scans confirmed by listening to carry the recording of another."""
+    found = _rows(
+        engine,
+        """
+        select distinct music_id as track, source_music_id as music_id, false as is_variant
+        from marts.confirmed_videos
+        where source_music_id <> music_id
+        union all
+        select distinct music_id, source_music_id, true from marts.variants
+        where source_music_id <> music_id
+        order by all
+        """,
+    )
+    return [Heard(row["track"], row["music_id"], row["is_variant"]) for row in found]
+
+
+def read_works_of_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
+    """Observed counts of works confirmed for one of some music ids, as track or as their sound.
+
+    `music_id, aweme_id, create_time, observed_at` and the four counts, oldest first. Only
+    observations of all four, as in the series of a track.
+    """
+    return _rows(
+        engine,
+        """
+        with works as (
+            select music_id, aweme_id from marts.confirmed_videos
+            where music_id in (select unnest($ids::varchar[]))
+            union
+            select source_music_id, aweme_id from marts.confirmed_videos
+            where source_music_id in (select unnest($ids::varchar[]))
+        ),
+        counted as (
+            select distinct aweme_id, observed_at,
+                   digg_count, comment_count, collect_count, share_count,
+                   min(create_time) over (partition by aweme_id) as create_time
+            from seen.videos
+            where statistics_complete and aweme_id in (select aweme_id from works)
+        )
+        select * from works join counted using (aweme_id)
+        order by observed_at, aweme_id, music_id
+        """,
+        ids=sorted(set(music_ids)),
+    )
+
+
+def read_statements(engine: Engine, song_key: str | None = None) -> list[Row]:
+    """What people said of songs and music ids, oldest first; of all songs where none is named."""
+    return _rows(
+        engine,
+        """
+        select link_id, song_key, music_id, said, said_by, note, origin, said_at
+        from marts.chart_links where $key is null or song_key = $key
+        order by said_at, link_id
+        """,
+        key=song_key,
+    )
+
+
+def to_statement(row: Row) -> Statement:
+    """A row of what people said, for the rules."""
+    names = ("link_id", "song_key", "music_id", "said", "said_at")
+    return Statement(**{name: row[name] for name in names})
+
+
+def read_chart_platform(engine: Engine, song_key: str | None = None) -> list[Row]:
+    """The newest row of every song and music id; of all songs where none is named.
+
+    The view for notebooks: as the mart, without `committed_at` of older rows and without pairs
+    that nothing links any more (`relation` none).
+    """
+    return _rows(
+        engine,
+        """
+        select * from (
+            select * from marts.chart_platform where $key is null or song_key = $key
+            qualify row_number() over (
+                partition by song_key, music_id order by committed_at desc
+            ) = 1
+        )
+        where relation <> 'none'
+        order by song_key, music_id
+        """,
+        key=song_key,
+    )
+
+
+def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
+    return cast("list[Row]", engine.rows(sql, params))

@@ -1,0 +1,219 @@
+"""Typed reads of the lake, one per question that the API, an asset or a notebook asks.
+
+Here: SQL and the shape of its answer. Not here: writing, ranking rules (`domain`), documents'
+contents. Observations are read as `seen.*`: they count once their capture's row exists.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import unpack_document
+from warehouse.lake.record_rows import account_from_row, track_from_row, video_from_row
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.videos import Account, Track, Video
+
+Row = dict[str, Any]
+
+
+def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Video]:
+    """Per video the newest observation with all four counts exact, else the newest one.
+
+    Videos never observed are absent.
+    """
+    found = _rows(
+        engine,
+        """
+        select * from seen.videos
+        where aweme_id in (select unnest($ids::varchar[]))
+        qualify row_number() over (
+            partition by aweme_id
+            order by statistics_complete desc, observed_at desc, committed_at desc
+        ) = 1
+        """,
+        ids=list(aweme_ids),
+    )
+    return {row["aweme_id"]: video_from_row(row) for row in found}
+
+
+def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, datetime]:
+    """When each video was observed for the first time. Videos never observed are absent."""
+    found = _rows(
+        engine,
+        """
+        select aweme_id, min(observed_at) as observed_at from seen.videos
+        where aweme_id in (select unnest($ids::varchar[]))
+        group by aweme_id
+        """,
+        ids=list(aweme_ids),
+    )
+    return {row["aweme_id"]: row["observed_at"] for row in found}
+
+
+def read_latest_track(engine: Engine, music_id: str) -> Track | None:
+    """The newest observation of a music id; None if never observed."""
+    found = _rows(
+        engine,
+        """
+        select * from seen.tracks where music_id = $id
+        order by observed_at desc, committed_at desc limit 1
+        """,
+        id=music_id,
+    )
+    return track_from_row(found[0]) if found else None
+
+
+def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, Account]:
+    """Per account the newest observation. Accounts never observed are absent."""
+    found = _rows(
+        engine,
+        """
+        select * from seen.accounts
+        where sec_uid in (select unnest($ids::varchar[]))
+        qualify row_number() over (
+            partition by sec_uid order by observed_at desc, committed_at desc
+        ) = 1
+        """,
+        ids=list(sec_uids),
+    )
+    return {row["sec_uid"]: account_from_row(row) for row in found}
+
+
+def read_sound_features(
+    engine: Engine, aweme_ids: Sequence[str], feature_version: str
+) -> dict[str, Row]:
+    """Per video its newest row of `raw.sounds` at this feature version. Unheard ones are absent."""
+    found = _rows(
+        engine,
+        """
+        select * from raw.sounds
+        where aweme_id in (select unnest($ids::varchar[])) and feature_version = $feature_version
+        qualify row_number() over (partition by aweme_id order by committed_at desc) = 1
+        """,
+        ids=list(aweme_ids),
+        feature_version=feature_version,
+    )
+    return {row["aweme_id"]: row for row in found}
+
+
+def read_result_document(engine: Engine, job_id: str) -> dict[str, Any] | None:
+    """The result of a job as it was stored; None if it has none."""
+    found = _rows(
+        engine,
+        """
+        select document from marts.job_results where job_id = $job_id
+        order by committed_at desc limit 1
+        """,
+        job_id=job_id,
+    )
+    return unpack_document(found[0]["document"]) if found else None
+
+
+def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
+    """Every compared pair of a job, in the order of the candidates and best score first."""
+    return _rows(
+        engine,
+        """
+        select * from marts.audio_comparisons where job_id = $job_id
+        order by candidate_aweme_id, score desc nulls last, comparison_id
+        """,
+        job_id=job_id,
+    )
+
+
+def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
+    """One compared pair; None if there is none of this id."""
+    found = _rows(
+        engine,
+        """
+        select * from marts.audio_comparisons where comparison_id = $id
+        order by committed_at desc limit 1
+        """,
+        id=comparison_id,
+    )
+    return found[0] if found else None
+
+
+def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) -> dict[str, Row]:
+    """Per hash of a sound its newest row of `raw.sounds` at this feature version."""
+    found = _rows(
+        engine,
+        """
+        select * from raw.sounds
+        where sound_sha256 in (select unnest($hashes::varchar[]))
+            and feature_version = $feature_version
+        qualify row_number() over (partition by sound_sha256 order by committed_at desc) = 1
+        """,
+        hashes=list(sha256s),
+        feature_version=feature_version,
+    )
+    return {row["sound_sha256"]: row for row in found}
+
+
+def read_candidates(engine: Engine, job_id: str) -> list[Row]:
+    """Every candidate of a job with what became of it, in the order in which they were taken."""
+    return _rows(
+        engine,
+        """
+        select * from marts.candidates where job_id = $job_id
+        qualify row_number() over (partition by aweme_id order by committed_at desc) = 1
+        order by priority desc, aweme_id
+        """,
+        job_id=job_id,
+    )
+
+
+def read_coverage(engine: Engine, job_id: str) -> list[SourceCoverage]:
+    """The coverage ledger of a job."""
+    found = _rows(
+        engine,
+        """
+        select surface, requests, pages, items, new_items, stop_reason from marts.coverage
+        where job_id = $job_id order by surface, stop_reason
+        """,
+        job_id=job_id,
+    )
+    return [SourceCoverage(**row) for row in found]
+
+
+def read_confirmed(engine: Engine, music_id: str) -> list[Row]:
+    """Every video confirmed for a track by any job: the row of the newest job that did."""
+    return _rows(
+        engine,
+        """
+        select * from marts.confirmed_videos where music_id = $music_id
+        qualify row_number() over (partition by aweme_id order by committed_at desc) = 1
+        order by aweme_id
+        """,
+        music_id=music_id,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedHistory:
+    """What earlier jobs confirmed for a track; `run_count` counts those that confirmed any."""
+
+    run_count: int
+    aweme_ids: frozenset[str]
+    first_run_at: datetime | None
+
+
+def read_confirmed_history(engine: Engine, music_id: str, *, without_job: str) -> ConfirmedHistory:
+    """The union of what all jobs but one confirmed for a track."""
+    found = _rows(
+        engine,
+        """
+        select count(distinct job_id) as runs, list(distinct aweme_id) as ids,
+               min(committed_at) as first
+        from marts.confirmed_videos where music_id = $music_id and job_id != $without_job
+        """,
+        music_id=music_id,
+        without_job=without_job,
+    )[0]
+    return ConfirmedHistory(found["runs"], frozenset(found["ids"] or ()), found["first"])
+
+
+def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
+    return cast("list[Row]", engine.rows(sql, params))

@@ -1,0 +1,74 @@
+"""Reads of everything that was ever observed of a work, an account, or the works of a track.
+
+Here: SQL and the shape of its answer. Not here: what points are made of it
+(`pipelines/reads/series.py`).
+"""
+
+from typing import Any, cast
+
+from warehouse.engine.duckdb_engine import Engine
+
+type Row = dict[str, Any]
+MOST_POINTS = 5000
+MOST_OBSERVATIONS = 200_000
+
+
+def read_video_series(engine: Engine, aweme_id: str) -> list[Row]:
+    """Observations of a work that showed at least one count, oldest first, at most the newest
+    `MOST_POINTS`.
+    """
+    return _rows(
+        engine,
+        """
+        select * from (
+            select observed_at, surface, "desc" as name, is_exact,
+                   digg_count, comment_count, collect_count, share_count
+            from seen.videos
+            where aweme_id = $id
+                and coalesce(digg_count, comment_count, collect_count, share_count) is not null
+            order by observed_at desc limit $most
+        ) order by observed_at
+        """,
+        id=aweme_id,
+        most=MOST_POINTS,
+    )
+
+
+def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
+    """The same of an account."""
+    return _rows(
+        engine,
+        """
+        select * from (
+            select observed_at, surface, nickname as name, true as is_exact,
+                   follower_count, total_favorited, aweme_count, following_count
+            from seen.accounts
+            where sec_uid = $id
+                and coalesce(follower_count, total_favorited, aweme_count) is not null
+            order by observed_at desc limit $most
+        ) order by observed_at
+        """,
+        id=sec_uid,
+        most=MOST_POINTS,
+    )
+
+
+def read_track_series(engine: Engine, music_id: str) -> list[Row]:
+    """Complete observations of every work that any job confirmed for a track, oldest first."""
+    return _rows(
+        engine,
+        """
+        select observed_at, aweme_id, digg_count, comment_count, collect_count, share_count
+        from seen.videos
+        where statistics_complete and aweme_id in (
+            select distinct aweme_id from marts.confirmed_videos where music_id = $id
+        )
+        order by observed_at limit $most
+        """,
+        id=music_id,
+        most=MOST_OBSERVATIONS,
+    )
+
+
+def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
+    return cast("list[Row]", engine.rows(sql, params))

@@ -1,0 +1,180 @@
+"""Probes of surfaces as rows of `marts.surface_health`, and what the warehouse knows to ask about.
+
+A probe is no capture: it leaves no observation and takes no sequence number, so looking after a
+surface never changes what a list or a scan shows. Blocking calls.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import pack_bytes
+from warehouse.lake.store import Lake
+from warehouse.queries.erasures import read_marks
+from warehouse.records.health import USES, SurfaceHealth
+
+TABLE = "marts.surface_health"
+WAREHOUSE = "warehouse"
+"""Stands in `surface` where a row only proves that the lake takes rows."""
+GOOD_KEPT = 5
+"""So many good answers of a surface decide which of its keys are stable."""
+
+_FIELDS = (
+    "surface", "outcome", "observed_at", "entity_id", "error_type", "reason", "http_status",
+    "request_count", "duration_ms", "payload_sha256", "asked_by",
+)  # fmt: skip
+_LISTS = ("key_paths", "came", "went")
+
+type Row = dict[str, Any]
+
+
+def write_health(lake: Lake, found: Sequence[SurfaceHealth]) -> str:
+    """Append probes of one report; returns the report's id."""
+    report_id = uuid4().hex
+    lake.append(TABLE, [_row(health, report_id) for health in found])
+    return report_id
+
+
+def write_bodies(
+    lake: Lake, engine: Engine, bodies: Mapping[str, tuple[bytes, str | None]]
+) -> None:
+    """Append bodies (hash to body and content type) that are not stored yet, and that name nobody
+    who was erased.
+    """
+    stored = engine.rows(
+        "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
+        {"hashes": sorted(bodies)},
+    )
+    known = {str(row["sha256"]) for row in stored}
+    marks = read_marks(engine)
+    rows = [
+        {
+            "sha256": sha256,
+            "body": pack_bytes(body),
+            "size_bytes": len(body),
+            "content_type": content_type,
+        }
+        for sha256, (body, content_type) in bodies.items()
+        if sha256 not in known and not marks.occur_in(body)
+    ]
+    lake.append("raw.payloads", rows)
+
+
+def has_report(engine: Engine, report_id: str) -> bool:
+    """True when the probes of a report can be read back."""
+    found = engine.rows(
+        "select 1 as found from marts.surface_health where report_id = $id limit 1",
+        {"id": report_id},
+    )
+    return bool(found)
+
+
+def read_latest_health(engine: Engine) -> dict[str, SurfaceHealth]:
+    """Per surface the newest probe that asked it, in the order of `USES`. Never asked ones are
+    absent.
+    """
+    found = engine.rows(
+        """
+        select * from marts.surface_health where outcome <> 'not_asked'
+        qualify row_number() over (partition by surface order by observed_at desc) = 1
+        """
+    )
+    by_name = {str(row["surface"]): _health(row) for row in found}
+    return {name: by_name[name] for name in USES if name in by_name}
+
+
+def read_last_worked(engine: Engine) -> dict[str, Any]:
+    """Per surface when it last gave what was asked for, to a probe or to a capture (UTC)."""
+    found = engine.rows(
+        """
+        with worked as (
+            select surface, observed_at from marts.surface_health where outcome = 'works'
+            union all
+            select surface, observed_at from raw.captures where outcome = 'ok'
+        )
+        select surface, max(observed_at) as observed_at from worked group by surface
+        """
+    )
+    return {str(row["surface"]): row["observed_at"] for row in found}
+
+
+def read_good_shapes(engine: Engine) -> dict[str, list[tuple[str, ...]]]:
+    """Per surface the key paths of its last good answers, newest first."""
+    found = engine.rows(
+        """
+        select surface, key_paths from marts.surface_health
+        where outcome = 'works' and len(key_paths) > 0
+        qualify row_number() over (partition by surface order by observed_at desc) <= $kept
+        order by surface, observed_at desc
+        """,
+        {"kept": GOOD_KEPT},
+    )
+    shapes: dict[str, list[tuple[str, ...]]] = {}
+    for row in found:
+        paths: Any = row["key_paths"]
+        shapes.setdefault(str(row["surface"]), []).append(tuple(paths))
+    return shapes
+
+
+def read_good_bodies(engine: Engine, surfaces: Iterable[str]) -> dict[str, bytes]:
+    """Per surface the packed body of its newest good capture, for those that have one."""
+    found = engine.rows(
+        """
+        select surface, body from raw.captures
+        join raw.payloads on payload_sha256 = sha256
+        where outcome = 'ok' and surface in (select unnest($surfaces::varchar[]))
+        qualify row_number() over (partition by surface order by observed_at desc) = 1
+        """,
+        {"surfaces": sorted(surfaces)},
+    )
+    return {str(row["surface"]): bytes(_bytes(row["body"])) for row in found}
+
+
+def read_known_ids(engine: Engine) -> dict[str, str | None]:
+    """The newest music id, work, account, hashtag, short link and title that were observed; where
+    there is none, what a probe that worked was about.
+    """
+    found = engine.rows(
+        """
+        with asked as (
+            select surface, arg_max(entity_id, observed_at) as entity_id
+            from marts.surface_health where outcome = 'works' group by surface
+        )
+        select
+            coalesce((select arg_max(music_id, observed_at) from raw.tracks),
+                (select entity_id from asked where surface = 'music_info')) as music_id,
+            coalesce((select arg_max(title, observed_at) from raw.tracks),
+                (select entity_id from asked where surface = 'search_stream')) as term,
+            coalesce((select arg_max(sec_uid, observed_at) from raw.videos),
+                (select entity_id from asked where surface = 'user_info')) as sec_uid,
+            coalesce(
+                (select arg_max(aweme_id, observed_at) from raw.videos where statistics_complete),
+                (select entity_id from asked where surface = 'video_page')) as aweme_id,
+            coalesce((select arg_max(hashtag_ids[1], observed_at) from raw.videos),
+                (select entity_id from asked where surface = 'hashtag_info')) as ch_id,
+            coalesce((select arg_max(entity_id, observed_at) from raw.captures
+                    where surface = 'short_link' and outcome = 'ok'),
+                (select entity_id from asked where surface = 'short_link')) as link
+        """
+    )
+    return {name: None if value is None else str(value) for name, value in found[0].items()}
+
+
+def _row(health: SurfaceHealth, report_id: str) -> Row:
+    return {
+        "probe_id": uuid4().hex,
+        "report_id": report_id,
+        **{name: getattr(health, name) for name in _FIELDS},
+        **{name: list(getattr(health, name)) for name in _LISTS},
+    }
+
+
+def _health(row: Mapping[str, Any]) -> SurfaceHealth:
+    values: Row = {name: row[name] for name in _FIELDS}
+    values |= {name: tuple(row[name] or ()) for name in _LISTS}
+    return SurfaceHealth(**values)
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else bytes(value)

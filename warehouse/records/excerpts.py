@@ -1,0 +1,47 @@
+"""Which stretches of two compared sounds a person should hear: the judged one and a second around
+it, beginning at the same moment of the music in both.
+
+Numbers in, numbers out. Not here: cutting (`pipelines/audio`), keeping
+(`warehouse/home/excerpt_files.py`).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from warehouse.records.evidence import PairEvidence
+
+Role = Literal["reference", "candidate"]
+ROLES: tuple[Role, ...] = ("reference", "candidate")
+MARGIN_S = 1.0
+LONGEST_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A stretch of a sound, in seconds of its own time, to the millisecond."""
+
+    sha256: str
+    start_s: float
+    duration_s: float
+
+
+def excerpts_of(
+    pair: PairEvidence, *, reference_sha256: str | None, candidate_sha256: str | None
+) -> dict[Role, Excerpt]:
+    """The stretch of each sound whose hash is known; nothing for a pair that was not compared."""
+    first, second = pair.reference_start_s, pair.candidate_start_s
+    if first is None or second is None or pair.overlap_s is None:
+        return {}
+    tempo = pair.speed or 1.0
+    lead = min(MARGIN_S, first, second * tempo)
+    # a candidate that plays slower needs more of its own time for the same music
+    duration = min(LONGEST_S, LONGEST_S * tempo, lead + pair.overlap_s + MARGIN_S)
+    stretches: tuple[tuple[Role, str | None, float, float], ...] = (
+        ("reference", reference_sha256, first - lead, duration),
+        ("candidate", candidate_sha256, second - lead / tempo, duration / tempo),
+    )
+    return {
+        role: Excerpt(sha256=sha256, start_s=round(max(0.0, start), 3), duration_s=round(length, 3))
+        for role, sha256, start, length in stretches
+        if sha256 is not None
+    }

@@ -1,0 +1,292 @@
+"""Watchlists: what is looked at again and again, how often, and what is due at a moment. Pure.
+
+Cron expressions are read by a `Calendar` that the caller brings; plain words become cron here.
+All times are UTC. Not here: starting anything (`pipelines/watchlists`), what changed
+(`changes.py`).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol, get_args
+
+from warehouse.records.errors import InvalidParameterError
+from warehouse.records.jobs import Origin
+
+EntryKind = Literal["track", "account", "hashtag"]
+ENTRY_KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
+RunStatus = Literal["due", "waiting", "completed", "failed", "skipped"]
+LookStatus = Literal["due", "waiting", "completed", "failed"]
+RUN_ENDED: frozenset[RunStatus] = frozenset({"completed", "failed", "skipped"})
+LOOK_ENDED: frozenset[LookStatus] = frozenset({"completed", "failed"})
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+MAX_ENTRIES = 50
+MISSED_LIMIT = 1000
+"""Missed times are counted up to here: after a long stop nobody wants to know more exactly."""
+
+OVERLAP = "the run before had not ended"
+_NAME = re.compile(NAME_PATTERN)
+_FIELDS = 5
+_HOUR_MIN, _DAY_H = 60, 24
+_DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+_WORDS = {
+    "every minute": "* * * * *",
+    "hourly": "0 * * * *",
+    "daily": "0 0 * * *",
+    "nightly": "0 3 * * *",
+    "weekdays": "0 0 * * 1-5",
+    "weekly": "0 0 * * 1",
+    "monthly": "0 0 1 * *",
+}
+_ALIKE = {
+    "every hour": "hourly", "every day": "daily", "every night": "nightly",
+    "every weekday": "weekdays", "every week": "weekly", "every month": "monthly",
+}  # fmt: skip
+_EVERY = re.compile(r"every ([1-9][0-9]{0,3}) (minute|hour|day|week)s?")
+_DAY = re.compile(rf"(?:every|weekly on) ({'|'.join(_DAYS)})s?")
+_CLOCK = re.compile(r"(.+?) at ([01]?[0-9]|2[0-3]):([0-5][0-9])")
+HOW_OFTEN = (
+    "Say hourly, daily, weekdays, weekly, monthly, every N minutes, every N hours, every monday, "
+    "each with `at HH:MM` where a day is meant, or a cron expression of five fields; UTC"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing to look at: its kind, and the id or link as it was given."""
+
+    kind: EntryKind
+    input: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """From which change on a digest names it; None: never.
+
+    `velocity`: gain of hot score per day of a work. `rank_change`: places up or down within the
+    Top N. `new_music_id`: another music id turns out to carry the same recording.
+    """
+
+    velocity: float | None = 1000.0
+    rank_change: int | None = 3
+    new_music_id: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a person says of a watchlist. `parameters` are those given for its scans."""
+
+    name: str
+    every: str
+    entries: tuple[Entry, ...]
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    enabled: bool = True
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain JSON values, in the order of the fields."""
+        return {
+            "name": self.name,
+            "every": self.every,
+            "entries": [asdict(entry) for entry in self.entries],
+            "thresholds": asdict(self.thresholds),
+            "parameters": dict(self.parameters),
+            "enabled": self.enabled,
+        }
+
+
+def to_plan(document: Mapping[str, Any]) -> Plan:
+    """The plan behind a document of `Plan.to_document`."""
+    return Plan(
+        name=document["name"],
+        every=document["every"],
+        entries=tuple(Entry(**entry) for entry in document["entries"]),
+        thresholds=Thresholds(**document["thresholds"]),
+        parameters=dict(document["parameters"]),
+        enabled=document["enabled"],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watchlist:
+    """A plan that is kept. `considered_until`: what was due until then is decided."""
+
+    plan: Plan
+    cron: str
+    created_at: datetime
+    updated_at: datetime
+    considered_until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """One run that is due. `missed_count` earlier times passed unseen and are not made up for."""
+
+    due_at: datetime
+    missed_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchRun:
+    """One run of a watchlist, with the plan as it was when it fell due.
+
+    `tries` counts how often a process took it up; `outcome` says why it ended as it did;
+    `told` what became of the webhook, None where none is set.
+    """
+
+    run_id: str
+    watchlist: str
+    plan: Plan
+    due_at: datetime
+    origin: Origin
+    status: RunStatus
+    missed_count: int
+    tries: int
+    began_at: datetime | None
+    ended_at: datetime | None
+    outcome: str | None
+    digest: dict[str, Any] | None
+    told: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One entry of a run: the job of a track, or what a screen showed."""
+
+    run_id: str
+    position: int
+    watchlist: str
+    entry: Entry
+    status: LookStatus
+    subject: str | None = None
+    job_id: str | None = None
+    error: dict[str, Any] | None = None
+    observation: dict[str, Any] | None = None
+
+
+class Calendar(Protocol):
+    """Reads cron expressions of five fields, in UTC."""
+
+    def latest(self, cron: str, moment: datetime) -> datetime | None:
+        """The newest time at or before `moment`."""
+
+    def following(self, cron: str, moment: datetime) -> datetime | None:
+        """The first time after `moment`."""
+
+
+def to_cron(every: str) -> str:
+    """A cron expression for plain words; one of five fields stays as it is.
+
+    Raises:
+        InvalidParameterError: The words are not understood, or cron cannot say them evenly.
+    """
+    words = " ".join(every.casefold().split())
+    clock = _CLOCK.fullmatch(words)
+    if clock is not None:
+        return _at(clock[1], int(clock[2]), int(clock[3]), given=every)
+    cron = _without_clock(words)
+    if cron is not None:
+        return cron
+    if len(words.split()) == _FIELDS and not words[0].isalpha():
+        return words
+    raise InvalidParameterError(f"`every`: {_short(every)} is not understood", hint=HOW_OFTEN)
+
+
+def check_name(name: str) -> str:
+    """The name as it is, if files and addresses can carry it.
+
+    Raises:
+        InvalidParameterError: They cannot.
+    """
+    if _NAME.fullmatch(name):
+        return name
+    raise InvalidParameterError(
+        f"`name`: {_short(name)} cannot name a watchlist",
+        hint="Use 1 to 64 small letters, digits, - and _, beginning with a letter or digit",
+    )
+
+
+def find_due(cron: str, *, considered_until: datetime, now: datetime, calendar: Calendar) -> (
+    Due | None
+):  # fmt: skip
+    """The newest time after `considered_until` up to `now`; None when nothing is due.
+
+    After a stop one run stands for all the times that passed: what was not seen then cannot be
+    seen any more, and ten scans at once would say the same ten times.
+    """
+    latest = calendar.latest(cron, now)
+    if latest is None or latest <= considered_until:
+        return None
+    missed, moment = 0, calendar.following(cron, considered_until)
+    while moment is not None and moment < latest and missed < MISSED_LIMIT:
+        missed, moment = missed + 1, calendar.following(cron, moment)
+    return Due(due_at=latest, missed_count=missed)
+
+
+def _without_clock(words: str) -> str | None:
+    words = _ALIKE.get(words, words)
+    if words in _WORDS:
+        return _WORDS[words]
+    day = _DAY.fullmatch(words)
+    if day is not None:
+        return f"0 0 * * {_DAYS.index(day[1])}"
+    every = _EVERY.fullmatch(words)
+    return None if every is None else _STEPS[every[2]](int(every[1]))
+
+
+def _at(words: str, hour: int, minute: int, *, given: str) -> str:
+    cron = _without_clock(words)
+    if cron is None or cron.split()[1].startswith("*"):
+        raise InvalidParameterError(f"`every`: {_short(given)} names no day", hint=HOW_OFTEN)
+    return " ".join([str(minute), str(hour), *cron.split()[2:]])
+
+
+def _minutes(step: int) -> str:
+    if step == 1:
+        return _WORDS["every minute"]
+    if step == _HOUR_MIN:
+        return _WORDS["hourly"]
+    _check_even(step, _HOUR_MIN, "minutes")
+    return f"*/{step} * * * *"
+
+
+def _hours(step: int) -> str:
+    if step == 1:
+        return _WORDS["hourly"]
+    if step == _DAY_H:
+        return _WORDS["daily"]
+    _check_even(step, _DAY_H, "hours")
+    return f"0 */{step} * * *"
+
+
+def _days(step: int) -> str:
+    if step in {1, len(_DAYS)}:
+        return _WORDS["daily" if step == 1 else "weekly"]
+    raise InvalidParameterError(
+        f"`every`: {step} days do not divide a month evenly", hint=HOW_OFTEN
+    )
+
+
+def _weeks(step: int) -> str:
+    return _days(step * len(_DAYS))
+
+
+_STEPS: Mapping[str, Callable[[int], str]] = {
+    "minute": _minutes, "hour": _hours, "day": _days, "week": _weeks,
+}  # fmt: skip
+
+
+def _check_even(step: int, whole: int, unit: str) -> None:
+    """Cron begins anew each hour and day: 7 minutes would be 4 at the turn of the hour."""
+    if step > whole or whole % step:
+        even = ", ".join(str(number) for number in range(1, whole + 1) if whole % number == 0)
+        raise InvalidParameterError(
+            f"`every`: {step} {unit} do not divide {whole} evenly", hint=f"Take one of {even}"
+        )
+
+
+def _short(text: str) -> str:
+    shown = "".join(sign if sign.isprintable() else "?" for sign in text)
+    return repr(shown if len(shown) <= _HOUR_MIN else f"{shown[:_HOUR_MIN]}...")
