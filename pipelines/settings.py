@@ -30,6 +30,13 @@ class Settings(BaseSettings):
     videos_file: Path | None = Field(None, description="JSON file of the videos of `file`")
     vidplat_cookie: SecretStr | None = Field(None, description="own cookie, `vidplat-web` alone")
     chromium_path: Path | None = Field(None, description="browser of `browser-public`")
+    mobileapp_device: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")] | None = Field(
+        None, description="serial of the Android device of `mobileapp-guest`"
+    )
+    mobileapp_package: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]{3,128}$")] | None = Field(
+        None, description="the app on that device; default: the profile's"
+    )
+    mobileapp_adb_port: int = Field(5037, ge=1, le=65535, description="port of the adb server")
     data_home: Path = Field(Path("warehouse/data"), description="folder of all stores")
     control_url: str | None = Field(None, description="control store; default: SQLite in the home")
     lake_url: str | None = Field(None, description="lake root; default: a folder in the home")
@@ -95,6 +102,7 @@ class Settings(BaseSettings):
 
     @field_validator(
         "users_file", "videos_file", "vidplat_cookie", "chromium_path", "canary_music_id",
+        "mobileapp_device", "mobileapp_package",
         "canary_aweme_id", "canary_sec_uid", "canary_ch_id", "canary_link", "canary_term",
         "digest_webhook_url", "console_url",
         mode="before",

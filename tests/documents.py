@@ -130,5 +130,6 @@ def discovery_result() -> Document:
         "parameters": {},
         "is_demo_data": True,
         "data_provider": PROVIDER,
+        "mobile_emulator_used": False,
         "created_at": track["created_at"],
     }

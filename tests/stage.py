@@ -64,10 +64,17 @@ class Stage:
         self.engine = Engine(open_lake(self.home.lake_url, world="sandbox"))
 
     def start_platform(
-        self, *, seed: int, size: float, latency_ms: int = 0, tracks: int | None = None
+        self,
+        *,
+        seed: int,
+        size: float,
+        latency_ms: int = 0,
+        tracks: int | None = None,
+        adb_port: int | None = None,
     ) -> None:
         world = ["--seed", str(seed), "--size", str(size), "--latency-ms", str(latency_ms)]
         world += [] if tracks is None else ["--tracks", str(tracks)]
+        world += [] if adb_port is None else ["--adb-port", str(adb_port)]
         place = ["--port", str(self.port), "--cache", str(self.cache)]
         self.platform = self._start("sandbox", [*world, *place])
         wait_for(self._is_up)

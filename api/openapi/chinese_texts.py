@@ -44,6 +44,8 @@ HINTS_ZH: Mapping[str, str] = {
     "upstream_unreachable": "请检查网络后重试",
     "audio_unavailable": "请稍后重试, 或设置 verify_audio=false",
     "chart_unavailable": "请稍后重试",
+    "mobile_device_unavailable": "运行 `sametrack doctor`, 查看设备缺少什么",
+    "mobile_app_unreadable": "运行 `sametrack doctor`; 应用版本的界面布局见 docs/providers.md",
     "profile_not_chosen": "设置 PROFILE=sandbox 试用模拟平台, 或运行 `sametrack init`",
     "warehouse_unavailable": "查看 /readyz 后重试",
     "worker_unavailable": "启动后台进程: `sametrack worker`",

@@ -244,6 +244,18 @@ ANSWERS: dict[str, Answer] = {
     "chart_unavailable": Answer(
         502, "The chart cannot be read", "历史榜单暂不可用", "Try again later"
     ),
+    "mobile_device_unavailable": Answer(
+        503,
+        "The Android device cannot be used",
+        "安卓设备不可用",
+        "Run `sametrack doctor`; it says what the device lacks",
+    ),
+    "mobile_app_unreadable": Answer(
+        503,
+        "The app on the device cannot be read",
+        "无法读取设备上的应用",
+        "Run `sametrack doctor`; see docs/providers.md for layouts of app versions",
+    ),
     "profile_not_chosen": Answer(
         503,
         "No platform profile is chosen",

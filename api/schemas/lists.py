@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Count, MaybeCount, Moment, Shape
+from api.schemas.shape import Count, IsExperimental, MaybeCount, Moment, Shape
 from api.schemas.video import Addresses, Video
 
 
@@ -18,6 +18,7 @@ class ResolvedUser(Shape):
         Field(description="what it was read from"),
     ]
     data_provider: str
+    is_experimental: IsExperimental
     is_demo_data: bool
 
 
@@ -45,6 +46,7 @@ class UserProfile(Shape):
     user: User
     observed_at: Moment
     data_provider: str
+    is_experimental: IsExperimental
     is_demo_data: bool
 
 
@@ -76,6 +78,7 @@ class VideoList(Shape):
     observation_history: ObservationHistory
     coverage_complete: Literal[False]
     data_provider: str
+    is_experimental: IsExperimental
     is_demo_data: bool
 
 
@@ -111,4 +114,5 @@ class CreatorMetrics(Shape):
     ]
     coverage_complete: Literal[False]
     data_provider: str
+    is_experimental: IsExperimental
     is_demo_data: bool

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Id, Shape
+from api.schemas.shape import Id, IsExperimental, Shape
 from api.schemas.video import Video
 
 
@@ -27,7 +27,8 @@ class ManyVideos(Shape):
     aweme_list: list[Video]
     filter_list: list[FilteredVideo]
     thirdparty_called: Literal[False]
-    mobile_emulator_used: Literal[False]
+    mobile_emulator_used: bool
     signing_generated: Literal[False]
     data_provider: str
+    is_experimental: IsExperimental
     is_demo_data: bool

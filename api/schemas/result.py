@@ -125,6 +125,7 @@ class HotVideos(Shape):
     algorithm: str
     is_demo_data: bool
     data_provider: str
+    mobile_emulator_used: bool
     created_at: Moment
 
 
@@ -181,6 +182,7 @@ class Discovery(Shape):
     parameters: dict[str, Any]
     is_demo_data: bool
     data_provider: str
+    mobile_emulator_used: bool
     created_at: Moment
 
 

@@ -7,6 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+IsExperimental = Annotated[
+    bool,
+    Field(
+        description="read from surfaces that answer today and may not tomorrow. "
+        "来自实验性数据源, 随时可能失效."
+    ),
+]
+
 
 class Shape(BaseModel):
     """An object with exactly these fields."""

@@ -17,7 +17,7 @@ from pipelines.captures.resolving import LINK_TTL_S, Resolver
 from pipelines.captures.search_walk import SearchLimits, SearchSteps, SearchWalk
 from pipelines.captures.sharing import Sharing
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.call_trace import open_trail
+from pipelines.platform.call_trace import open_trail, watch_items
 from pipelines.platform.providers import Provider
 from pipelines.platform.reading import Reading, SoundFile
 from warehouse.control import ControlStore
@@ -163,10 +163,16 @@ class Captures:
         """
         return await self._single("hashtag", "hashtag_info", ch_id, self._provider.fetch_hashtag)
 
-    async def walk_music(self, music_id: str, *, limit: int) -> Walk:
-        """Works under a music id, until about `limit` are seen or the list ends."""
+    async def walk_music(
+        self, music_id: str, *, limit: int, on_item: Callable[[str], None] = lambda _: None
+    ) -> Walk:
+        """Works under a music id, until about `limit` are seen or the list ends. `on_item` hears
+        of each work where the source reads them one by one, which may take minutes a page.
+        """
         fetch = partial(self._page, "music_list", music_id, self._provider.fetch_music_page)
-        return await self._walk("music_list", fetch, Steps(limit=limit, page_limit=LIST_PAGE_LIMIT))
+        steps = Steps(limit=limit, page_limit=LIST_PAGE_LIMIT)
+        with watch_items(on_item):
+            return await self._walk("music_list", fetch, steps)
 
     async def walk_hashtag(self, ch_id: str, *, limit: int, pages: int = LIST_PAGE_LIMIT) -> Walk:
         """Works under a hashtag, until about `limit` are seen or the list ends."""

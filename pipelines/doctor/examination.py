@@ -40,6 +40,7 @@ STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 ORDER = (
     "python", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
     "worker", "api", "dagster", "dagster ui", "stand-in platform",
+    "adb server", "android device", "app", "app layout", "guest mode",
 )  # fmt: skip
 
 type Look = Callable[[], Finding]

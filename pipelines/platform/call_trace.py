@@ -4,7 +4,7 @@ A provider's answer says this of a success. A failure is an exception and carrie
 client also notes each exchange on the trail of the call that is open, if one is.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -84,3 +84,23 @@ def note_answer(answer: Answer) -> None:
     trail = _OPEN.get()
     if trail is not None:
         trail.last = answer
+
+
+_ITEM_SEEN: ContextVar[Callable[[str], None] | None] = ContextVar("item_seen", default=None)
+
+
+@contextmanager
+def watch_items(seen: Callable[[str], None]) -> Iterator[None]:
+    """Hear of each item of a page as it is read, where a source reads them one by one."""
+    token = _ITEM_SEEN.set(seen)
+    try:
+        yield
+    finally:
+        _ITEM_SEEN.reset(token)
+
+
+def note_item(item_id: str) -> None:
+    """One more item of a page was read."""
+    seen = _ITEM_SEEN.get()
+    if seen is not None:
+        seen(item_id)

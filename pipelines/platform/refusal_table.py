@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from warehouse.records.errors import (
+    AppUnreadableError,
     AudioUnavailableError,
     BudgetSpentError,
     ChartUnavailableError,
+    DeviceUnavailableError,
     EmptyAnswerError,
     ForbiddenError,
     InvalidMusicInputError,
@@ -99,6 +101,11 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("region_redirect", "pages", "a redirect to where another region is served", RegionBlockedError, None, (_P.STOP,)),
     Refusal("is_oversea", "pages", "data that is marked as served elsewhere", RegionBlockedError, "is_oversea", (_P.STOP,)),
     Refusal("legal_reasons", "http", "451", RegionBlockedError, "status 451", (_P.STOP,)),
+    # The app on the operator's own device.
+    Refusal("app_login", "app", "the app asks for a login", LoginRequiredError, "app_login_prompt", _DEMANDED),
+    Refusal("app_verification", "app", "the app demands verification", VerificationDemandedError, "app_verification_prompt", _DEMANDED),
+    Refusal("app_unreadable", "app", "the app is missing, or its version has no known layout", AppUnreadableError, None, (_P.STOP,)),
+    Refusal("device_unavailable", "app", "no adb server, no such device, or it was lost", DeviceUnavailableError, None, (_P.STOP,)),
     # Something else than asked for.
     Refusal("another_item", "pages", "a work, account, track or hashtag other than asked for", SubstitutionError, None, (_P.REJECT_ITEM,)),
     Refusal("foreign_redirect", "http", "a redirect off the allow-list", SubstitutionError, "foreign_host", (_P.REJECT_ITEM,)),

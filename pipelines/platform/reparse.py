@@ -19,6 +19,8 @@ from pipelines.platform.chartsrc.songs import (
     parse_song_page,
     parse_songs,
 )
+from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track, parse_app_work
+from pipelines.platform.mobileapp.layouts import load_app
 from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
@@ -34,7 +36,8 @@ from pipelines.platform.parsers.negatives import Words, explain, refuse_answer
 from pipelines.platform.parsers.pages import parse_work_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
 from pipelines.platform.parsers.videos import Seen
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import KNOWN, Profile
+from pipelines.platform.refusal_table import refused
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import PageWithoutDataError, StructureChangedError
 from warehouse.records.search import SearchPage, SearchPlace
@@ -137,7 +140,8 @@ _CHART: Mapping[str, Callable[[Kept, int, ChartSeen], Value]] = {
         k.body, page=page, page_size=OLD_HTML_PAGE_SIZE, seen=s
     ),
 }
-SURFACES = frozenset(_PLATFORM) | frozenset(_CHART)
+_APP = frozenset({"music_app", "app_work"})
+SURFACES = frozenset(_PLATFORM) | frozenset(_CHART) | _APP
 """Surfaces whose bodies can be read again."""
 
 
@@ -147,6 +151,7 @@ class Replayer:
     def __init__(self, profile: Profile) -> None:
         markers = profile.markers
         self._profile = profile
+        self._app = load_app(profile.name) if profile.name in KNOWN else None
         self._words = Words(
             verification_title=markers.verification_title,
             verification_body=markers.verification_body,
@@ -164,6 +169,8 @@ class Replayer:
         """
         if kept.surface in _CHART:
             return self._read_chart(kept)
+        if kept.surface in _APP:
+            return self._read_app(kept)
         answer, parse = kept.to_answer(), _PLATFORM[kept.surface]
         refuse_answer(answer, self._words)
         try:
@@ -180,6 +187,16 @@ class Replayer:
             surface=kept.surface, observed_at=kept.observed_at, words=self._chart_words
         )
         return _CHART[kept.surface](kept, kept.cursor or 1, seen)
+
+    def _read_app(self, kept: Kept) -> Value:
+        """What the app showed: a track where no page was asked for, else some of its works."""
+        seen, app = self._seen(kept), self._app
+        if app is None:
+            raise refused("structure", "the profile has no app", surface=kept.surface)
+        if kept.surface == "app_work":
+            return parse_app_work(kept.body, app=app, seen=seen)
+        parse = parse_app_track if kept.cursor is None else parse_app_page
+        return parse(kept.body, music_id=kept.entity_id, app=app, seen=seen)
 
     def _seen(self, kept: Kept) -> Seen:
         return Seen(

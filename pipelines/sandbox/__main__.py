@@ -17,11 +17,12 @@ def _options() -> SandboxOptions:
     reader.add_argument("--latency-ms", type=float, default=0.0)
     reader.add_argument("--renderers", type=int, default=2)
     reader.add_argument("--altered-share", type=float, default=ALTERED_SHARE)
+    reader.add_argument("--adb-port", type=int, default=None)
     given = reader.parse_args()
     return SandboxOptions(
         seed=given.seed, size=given.size, port=given.port, cache_dir=given.cache,
         latency_ms=given.latency_ms, tracks=given.tracks, renderers=given.renderers,
-        altered_share=given.altered_share,
+        altered_share=given.altered_share, adb_port=given.adb_port,
     )  # fmt: skip
 
 

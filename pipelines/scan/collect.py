@@ -61,8 +61,11 @@ def read_music_screen(session: ScanSession, music_id: str) -> int:
     """Walk the list of works under a music id; returns how many were new to this scan."""
     with session.stopwatch.waiting("upstream"):
         walk = session.run(
-            session.captures.walk_music(music_id, limit=session.parameters.candidate_limit)
+            session.captures.walk_music(
+                music_id, limit=session.parameters.candidate_limit, on_item=session.note_item
+            )
         )
+    session.items_read = 0
     seen = [to_sighting(session, video, "music_list", music_id) for video in walk.videos]
     return note_sighted(session, seen, walk.coverage)
 

@@ -53,6 +53,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
         variants=_variants(session),
         is_demo_data=session.runtime.is_demo,
         data_provider=session.runtime.music_provider,
+        mobile_emulator_used=session.runtime.uses_device,
         created_at=to_time(session.clock()) or "",
     ).to_document()
 

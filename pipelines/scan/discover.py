@@ -106,6 +106,7 @@ def _document(session: ScanSession) -> Document:
         "parameters": session.discovery.to_document(),
         "is_demo_data": session.runtime.is_demo,
         "data_provider": session.runtime.music_provider,
+        "mobile_emulator_used": session.runtime.uses_device,
         "created_at": to_time(session.clock()),
     }
 

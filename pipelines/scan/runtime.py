@@ -11,7 +11,12 @@ from pipelines.audio.decode.decoder_pool import ListeningPool
 from pipelines.captures.recording.stored_bodies import StoredBodies
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import Profile
-from pipelines.platform.providers import build_music_provider, choose_profile, music_provider_name
+from pipelines.platform.providers import (
+    build_music_provider,
+    choose_profile,
+    music_provider_name,
+    uses_device,
+)
 from pipelines.platform.sandbox_clock import follow_clock
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
@@ -44,6 +49,11 @@ class Runtime:
     def music_provider(self) -> str:
         """The source that scans read from, by the name that the desk knows too."""
         return music_provider_name(self.settings)
+
+    @property
+    def uses_device(self) -> bool:
+        """True when scans read an app on an Android device."""
+        return uses_device(self.music_provider)
 
     @property
     def is_demo(self) -> bool:

@@ -120,6 +120,7 @@ class ScanSession:
         self.on_canceling: Callable[[], object] = lambda: None
         self.progress = job.progress
         self.stopwatch = Stopwatch()
+        self.items_read = 0
         self._saved_at = self._looked_at = self._begun_at = time.monotonic()
         self._cancelled = False
         self._runner = asyncio.Runner()
@@ -223,12 +224,17 @@ class ScanSession:
         self.progress = self.progress.at(stage)
         self.save_progress()
 
+    def note_item(self, aweme_id: str) -> None:
+        """One more work of the list that is read: a candidate, before the pool is filled."""
+        self.items_read += aweme_id not in self.findings.seen_ids
+        self.count()
+
     def count(self, *, audio_checked: int = 0) -> None:
         """Bring the progress up to date from the findings; writes at most twice a second."""
         found = self.findings
         self.progress = replace(
             self.progress,
-            candidate_pool_count=len(found.pool),
+            candidate_pool_count=len(found.pool) + self.items_read,
             confirmed_count=len(found.confirmed),
             detail_checked_count=len(found.details) + len(found.unavailable),
             account_profile_count=len(found.profiles),

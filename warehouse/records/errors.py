@@ -9,6 +9,7 @@ SametrackError
 │   ├── LoginRequiredError         ForbiddenError           RateLimitedError
 │   ├── RegionBlockedError         SubstitutionError        StructureChangedError
 │   ├── UnreachableError           BudgetSpentError
+│   ├── DeviceUnavailableError     AppUnreadableError       of the operator's own device
 │   └── AudioUnavailableError      ChartUnavailableError
 ├── ProviderUnsupportedError       ProfileNotChosenError     RunCancelledError
 ├── JobNotFoundError               WorkerUnavailableError   CapacityExhaustedError
@@ -188,6 +189,18 @@ class BudgetSpentError(UpstreamError):
     """Our own daily budget for this host is used up."""
 
     type = "upstream_budget_spent"
+
+
+class DeviceUnavailableError(UpstreamError):
+    """The Android device that the operator named cannot be used; `reason` says why."""
+
+    type = "mobile_device_unavailable"
+
+
+class AppUnreadableError(UpstreamError):
+    """The app on the device is missing, or the screens of its version are not known."""
+
+    type = "mobile_app_unreadable"
 
 
 class AudioUnavailableError(UpstreamError):

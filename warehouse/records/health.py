@@ -163,6 +163,8 @@ _ADVICE: Mapping[str, str] = {
     "crowded": "run again when no scan is running",
     "circuit_open": "wait: after a refusal the surface is left alone, then asked once to see",
     "robots_disallow": "ROBOTS=record in .env reads it all the same and keeps the decision",
+    "mobile_device_unavailable": "see the lines about the device above",
+    "mobile_app_unreadable": "see the lines about the app above",
     "audio_unavailable": "try another work; if all fail, scans confirm by music id alone",
     "chart_unavailable": "wait and look again; issues that were read before are still served",
     "provider_unsupported": "this release does not read it",

@@ -11,12 +11,15 @@ from typing import Literal
 MediaType = Literal["video", "photo"]
 
 LIST_SURFACES = frozenset({
-    "music_list", "music_page", "hashtag_list", "hashtag_page", "user_posts", "user_page",
-    "search_stream", "search_single", "search_page",
+    "music_list", "music_page", "music_app", "hashtag_list", "hashtag_page", "user_posts",
+    "user_page", "search_stream", "search_single", "search_page",
 })  # fmt: skip
 """Where works are shown in lists. Items are trimmed, differently from day to day, so their counts
 never stand for all that the detail would show.
 """
+
+APP_SURFACES = frozenset({"music_app", "app_work"})
+"""Screens of the official app on a device of the operator's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

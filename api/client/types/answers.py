@@ -46,13 +46,14 @@ CreatorMetrics = TypedDict("CreatorMetrics", {"sec_user_id": "str", "nickname": 
     "window_start": "str", "window_end": "str", "analyzed_count": "int",
     "average_digg_count": "float | None", "median_digg_count": "float | None",
     "top_video": "Video | None", "statistics_complete": "bool",
-    "coverage_complete": "Literal[False]", "data_provider": "str", "is_demo_data": "bool"})
+    "coverage_complete": "Literal[False]", "data_provider": "str", "is_experimental": "bool",
+    "is_demo_data": "bool"})
 CursorList = TypedDict("CursorList", {"aweme_list": "list[Video]", "has_more": "bool",
     "platform_has_more": "bool | None",
     "pagination_mode": 'Literal["public_first_screen_local_cursor", "platform_cursor"]',
     "public_first_screen_count": "int", "public_observed_union_count": "int",
     "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
-    "data_provider": "str", "is_demo_data": "bool", "cursor": "int"})
+    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool", "cursor": "int"})
 DiscoveredVideo = TypedDict("DiscoveredVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
@@ -70,14 +71,15 @@ Discovery = TypedDict("Discovery", {"kind": 'Literal["discovery"]', "music_id": 
     "candidates": "list[DiscoveryCandidate]", "reference_works": "list[str]",
     "layer_counts": "dict[str, int]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
     "algorithm": "str", "confirmed_count": "int", "parameters": "dict[str, Any]",
-    "is_demo_data": "bool", "data_provider": "str", "created_at": "str"})
+    "is_demo_data": "bool", "data_provider": "str", "mobile_emulator_used": "bool",
+    "created_at": "str"})
 DiscoveryAnswer = TypedDict("DiscoveryAnswer", {"kind": 'Literal["discovery"]', "music_id": "str",
     "music": "Track", "aweme_list": "list[DiscoveredVideo]",
     "candidates": "list[DiscoveryCandidate]", "reference_works": "list[str]",
     "layer_counts": "dict[str, int]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
     "algorithm": "str", "confirmed_count": "int", "parameters": "dict[str, Any]",
-    "is_demo_data": "bool", "data_provider": "str", "created_at": "str", "job_id": "str",
-    "poll_url": "str"})
+    "is_demo_data": "bool", "data_provider": "str", "mobile_emulator_used": "bool",
+    "created_at": "str", "job_id": "str", "poll_url": "str"})
 DiscoveryCandidate = TypedDict("DiscoveryCandidate", {"aweme_id": "str", "desc": "str | None",
     "music": "CandidateMusic | None", "title_relation": 'Literal["names_the_song", "none"]',
     "verdict": "str", "reason": "str | None", "evidence": "Evidence | None",
@@ -104,7 +106,7 @@ HotVideos = TypedDict("HotVideos", {"music_id": "str | None", "keyword": "str | 
     "variants": "Variants", "unique_account_count": "int", "account_count_complete": "bool",
     "account_summary": "AccountSummary", "discovery": "dict[str, Any]", "coverage": "Coverage",
     "coverage_complete": "Literal[False]", "algorithm": "str", "is_demo_data": "bool",
-    "data_provider": "str", "created_at": "str"})
+    "data_provider": "str", "mobile_emulator_used": "bool", "created_at": "str"})
 HotVideosAnswer = TypedDict("HotVideosAnswer", {"music_id": "str | None", "keyword": "str | None",
     "music": "Track | None", "aweme_list": "list[RankedVideo]", "candidate_pool_size": "int",
     "confirmed_count": "int", "returned_count": "int", "requested_count": "int",
@@ -112,8 +114,8 @@ HotVideosAnswer = TypedDict("HotVideosAnswer", {"music_id": "str | None", "keywo
     "variants": "Variants", "unique_account_count": "int", "account_count_complete": "bool",
     "account_summary": "AccountSummary", "discovery": "dict[str, Any]", "coverage": "Coverage",
     "coverage_complete": "Literal[False]", "algorithm": "str", "is_demo_data": "bool",
-    "data_provider": "str", "created_at": "str", "job_id": "str", "poll_url": "str",
-    "notes": "list[Note]"})
+    "data_provider": "str", "mobile_emulator_used": "bool", "created_at": "str", "job_id": "str",
+    "poll_url": "str", "notes": "list[Note]"})
 JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str",
     "status": 'Literal["queued", "running", "completed", "failed", "cancelled"]', "input": "str",
     "music_id": "str | None", "parameters": "dict[str, Any]", "progress": "JobProgress",
@@ -129,8 +131,8 @@ JobProgress = TypedDict("JobProgress", {"stage": "str", "stage_index": "int", "s
     "requests_used": "int", "eta_s": "float | None", "updated_at": "str | None"})
 ManyVideos = TypedDict("ManyVideos", {"aweme_list": "list[Video]",
     "filter_list": "list[FilteredVideo]", "thirdparty_called": "Literal[False]",
-    "mobile_emulator_used": "Literal[False]", "signing_generated": "Literal[False]",
-    "data_provider": "str", "is_demo_data": "bool"})
+    "mobile_emulator_used": "bool", "signing_generated": "Literal[False]", "data_provider": "str",
+    "is_experimental": "bool", "is_demo_data": "bool"})
 Music = TypedDict("Music", {"id_str": "str", "mid": "str", "title": "str | None",
     "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None"})
 Note = TypedDict("Note", {"type": "str", "message": "str", "message_zh": "str"})
@@ -144,7 +146,7 @@ PostList = TypedDict("PostList", {"aweme_list": "list[Video]", "has_more": "bool
     "pagination_mode": 'Literal["public_first_screen_local_cursor", "platform_cursor"]',
     "public_first_screen_count": "int", "public_observed_union_count": "int",
     "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
-    "data_provider": "str", "is_demo_data": "bool", "max_cursor": "int",
+    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool", "max_cursor": "int",
     "local_cursor_mode": "bool"})
 RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
@@ -158,7 +160,7 @@ RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",
     "source_music_url": "str | None", "evidence": "Evidence | None"})
 ResolvedUser = TypedDict("ResolvedUser", {"sec_user_id": "str", "resolved_url": "str",
     "source": 'Literal["text", "profile_link", "short_link", "work_author"]',
-    "data_provider": "str", "is_demo_data": "bool"})
+    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool"})
 SearchPagination = TypedDict("SearchPagination", {"pages_fetched": "int", "terms_paginated": "int",
     "terms": "list[SearchTerm]", "request_budget": "int", "requests_used": "int"})
 SearchRelated = TypedDict("SearchRelated", {"aweme_list": "list[dict[str, Any]]",
@@ -182,7 +184,7 @@ User = TypedDict("User", {"sec_uid": "str", "uid": "str | None", "unique_id": "s
     "aweme_count": "int | None", "total_favorited": "int | None", "favoriting_count": "int | None",
     "ip_location": "str | None"})
 UserProfile = TypedDict("UserProfile", {"user": "User", "observed_at": "str",
-    "data_provider": "str", "is_demo_data": "bool"})
+    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool"})
 VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",

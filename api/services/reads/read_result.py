@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipelines.documents.videos import Document
+from pipelines.platform.providers import is_experimental
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,5 +21,10 @@ class Answer:
 
 
 def marked(document: Document, *, data_provider: str, is_demo: bool) -> Document:
-    """A `data` that says where it is from, and whether it is invented."""
-    return {**document, "data_provider": data_provider, "is_demo_data": is_demo}
+    """A `data` that says where it is from, whether that is tried out, or even invented."""
+    return {
+        **document,
+        "data_provider": data_provider,
+        "is_experimental": is_experimental(data_provider),
+        "is_demo_data": is_demo,
+    }

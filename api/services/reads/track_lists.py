@@ -40,7 +40,7 @@ def music_listing(sources: Sources, music_id: str, *, now: datetime) -> Listing:
             return await _seen(captures, walk, lambda: captures.track(music_id), unknown)
 
     return Listing(
-        surfaces=("music_list", "music_page"),
+        surfaces=("music_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
         read_first_screen=read,

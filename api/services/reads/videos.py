@@ -4,31 +4,28 @@ Here: who is read, what is served, why the others are not. Not here: which bodie
 (`pipelines.parameters.video_ids`), HTTP (`routes.videos`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from anyio.to_thread import run_sync
 
 from api.responses.errors import answer_of
 from api.services.reads.deadline import Deadline, Readings
+from api.services.reads.read_result import marked
 from api.services.reads.sources import STAND_IN, Sources
 from pipelines.captures.freshness import is_fresh
 from pipelines.captures.session import Detail
 from pipelines.documents.videos import Document, to_video_document
 from warehouse.queries.videos import Listed, read_listed
 from warehouse.records.errors import SametrackError, UpstreamError
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, VideoDetail
 
 SURFACE = "video_page"
 AT_ONCE = 8
 """Works asked for at the same time; how many a host is asked for is its own rule."""
 
 LATE = "deadline"
-NEVER: Document = {
-    "thirdparty_called": False,
-    "mobile_emulator_used": False,
-    "signing_generated": False,
-}
+NEVER: Document = {"thirdparty_called": False, "signing_generated": False}
 
 
 async def read_videos(
@@ -51,13 +48,17 @@ async def read_videos(
             has_stand_ins = captures.has_stand_ins
     _raise_what_is_not_about_one_work(read)
     entries = [_entry(name, listed.get(name), read) for name in aweme_ids]
-    return {
+    document: Document = {
         "aweme_list": [document for document, is_served in entries if is_served],
         "filter_list": [document for document, is_served in entries if not is_served],
         **NEVER,
-        "data_provider": STAND_IN if has_stand_ins else sources.data_provider,
-        "is_demo_data": sources.is_demo or has_stand_ins,
+        "mobile_emulator_used": any(_is_from_app(name, listed, read) for name in aweme_ids),
     }
+    return marked(
+        document,
+        data_provider=STAND_IN if has_stand_ins else sources.data_provider,
+        is_demo=sources.is_demo or has_stand_ins,
+    )
 
 
 def _entry(
@@ -75,6 +76,16 @@ def _entry(
     if known is not None and aweme_id not in read.late:
         return to_video_document(known.video, first_observed_at=first), True
     return _late(aweme_id), False
+
+
+def _is_from_app(aweme_id: str, listed: Mapping[str, Listed], read: Readings[str, Detail]) -> bool:
+    """Whether what is served of a work was observed on a device, some time."""
+    found = read.values.get(aweme_id)
+    if isinstance(found, VideoDetail):
+        return found.video.surface in APP_SURFACES
+    known = listed.get(aweme_id)
+    is_served = known is not None and aweme_id not in read.errors and aweme_id not in read.late
+    return is_served and known is not None and known.video.surface in APP_SURFACES
 
 
 def _is_fresh(video: Video, sources: Sources) -> bool:

@@ -32,6 +32,8 @@ SURFACES: Mapping[str, Words] = {
     "hashtag_info": Words("hashtags", "话题信息"),
     "hashtag_page": Words("pages of hashtags", "话题页"),
     "music_page": Words("the track's share page", "音乐分享页"),
+    "music_app": Words("the track's works in the official app", "官方应用内的音乐作品"),
+    "app_work": Words("works in the official app", "官方应用内的作品"),
     "short_link": Words("short links", "短链接"),
     "search_stream": Words("the guest search, first screen", "访客搜索首屏"),
     "search_single": Words("the guest search, further pages", "访客搜索翻页"),
@@ -73,6 +75,8 @@ STOPS: Mapping[str, Words] = {
     "upstream_unreachable": Words("the platform could not be reached", "平台无法访问"),
     "upstream_budget_spent": Words("our own daily request budget was used up", "每日预算用尽"),
     "audio_unavailable": Words("no sound could be read", "无法读取音频"),
+    "mobile_device_unavailable": Words("the Android device could not be used", "安卓设备不可用"),
+    "mobile_app_unreadable": Words("the app on the device could not be read", "无法读取设备应用"),
 }
 
 NOT_READ: Mapping[str, Words] = {

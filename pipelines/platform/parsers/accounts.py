@@ -35,6 +35,27 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     return _account(info, sec_uid, seen)
 
 
+def parse_user_by_handle(body: bytes, *, handle: str, seen: Seen) -> Account:
+    """The account with a public handle.
+
+    Raises:
+        UnresolvedIdError: The platform knows no such account.
+        SubstitutionError: Another account came.
+        UpstreamError: The surface refuses, or its keys or types are not as known.
+    """
+    answer = parse_json(body, surface=seen.surface)
+    if says_unknown(answer):
+        raise UnresolvedIdError("the platform knows no such account")
+    refuse_status(answer)
+    info = answer.must_node("user_info")
+    sec_uid = info.name("sec_uid")
+    if sec_uid is None:
+        raise info.missing("sec_uid")
+    if handle not in {info.name("unique_id"), info.id("short_id")}:
+        raise SubstitutionError("asked for one account, another came", surface=seen.surface)
+    return _account(info, sec_uid, seen)
+
+
 def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     """The account on its share page, which shows fewer counts: its zeros are unknown.
 

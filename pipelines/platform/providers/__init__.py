@@ -34,10 +34,12 @@ __all__ = [
     "choose_profile",
     "data_provider_name",
     "has_world",
+    "is_experimental",
     "music_provider_name",
     "reads_first_screens_alone",
     "session_limit",
     "supported_music_providers",
+    "uses_device",
 ]
 
 Build = Callable[[str, Supplies], Provider]
@@ -55,6 +57,8 @@ class _Source:
         addresses: The profile whose forms of links its world uses; nothing there is contacted.
         first_screens: It reads first screens alone, so pages are cut from what was observed.
         sessions: How many readers of it one process opens at once; a browser each is much.
+        uses_device: It reads the platform's app on an Android device of the operator's.
+        is_experimental: Its surfaces answer today and may not tomorrow; answers say so.
     """
 
     build: Build | None = None
@@ -64,6 +68,8 @@ class _Source:
     addresses: str = ""
     first_screens: bool = False
     sessions: int = 16
+    uses_device: bool = False
+    is_experimental: bool = False
 
 
 def _public(name: str, supplies: Supplies) -> Provider:
@@ -75,6 +81,15 @@ def _browser(name: str, supplies: Supplies) -> Provider:
     from pipelines.platform.providers.browser_public import build_browser_public  # noqa: PLC0415
 
     return build_browser_public(name, supplies)
+
+
+def _mobileapp(name: str, supplies: Supplies) -> Provider:
+    # Who never reads by a device need not load it.
+    from pipelines.platform.providers.mobileapp_guest import (  # noqa: PLC0415
+        build_mobileapp_guest,
+    )
+
+    return build_mobileapp_guest(name, supplies)
 
 
 def _mock(name: str, supplies: Supplies) -> "Mock":
@@ -100,10 +115,8 @@ _TABLE: Mapping[str, _Source] = {
     "public-graph": _Source(build=_public),
     "vidplat-public": _Source(build=_public),
     "browser-public": _Source(build=_browser, first_screens=True, sessions=2),
-    "mobileapp-guest": _Source(
-        reason="reading through the platform's app in an emulator comes in a later release"
-    ),
-    "vidplat-web": _Source(build=build_vidplat_web),
+    "mobileapp-guest": _Source(build=_mobileapp, sessions=1, uses_device=True),
+    "vidplat-web": _Source(build=build_vidplat_web, is_experimental=True),
     "mock": _Source(build=_mock, build_chart=_mock_chart, world="mock", addresses="sandbox"),
     "file": _Source(build=build_file, world="file", addresses="public"),
 }
@@ -133,6 +146,16 @@ def reads_first_screens_alone(name: str) -> bool:
 def session_limit(name: str) -> int:
     """How many readers of a source one process opens at the same time."""
     return _TABLE[name].sessions
+
+
+def uses_device(name: str) -> bool:
+    """True for a source that reads an app on an Android device."""
+    return _TABLE[name].uses_device
+
+
+def is_experimental(name: str) -> bool:
+    """True for a source that may stop to answer any day; demo data in its place is not."""
+    return name in _TABLE and _TABLE[name].is_experimental
 
 
 def has_world(settings: Settings) -> bool:

@@ -19,11 +19,14 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.device.phone import StandInPhone
+from pipelines.sandbox.server.device.server import AdbServer
 from pipelines.sandbox.server.gateway import Doorway
 from pipelines.sandbox.server.platform import Platform
 from pipelines.sandbox.server.surfaces import (
     charts,
     control,
+    device,
     hashtags,
     media,
     music,
@@ -61,6 +64,7 @@ class SandboxOptions:
         renderers: Processes that render sound.
         altered_share: Part of the videos with a track whose own sound differs from that of the
             music id that they name.
+        adb_port: Port of the adb server with the stand-in device; None for no device.
     """
 
     seed: int = 1
@@ -71,6 +75,7 @@ class SandboxOptions:
     tracks: int | None = None
     renderers: int = 2
     altered_share: float = ALTERED_SHARE
+    adb_port: int | None = None
 
 
 def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
@@ -91,17 +96,33 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
         world, cache_dir=options.cache_dir, renderers=options.renderers,
         addresses=Addresses(options.port if port is None else port),
     )  # fmt: skip
-    routes = [route for surface in SURFACES for route in surface(platform)]
+    phone = StandInPhone(platform)
+    routes = device.routes(phone) + [one for surface in SURFACES for one in surface(platform)]
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         platform.warm()
-        yield
+        async with _connected(phone, options.adb_port):
+            yield
         platform.close()
 
     surfaces = Starlette(routes=routes, lifespan=running)
     surfaces.router.redirect_slashes = False
     return Doorway(surfaces, routes, platform, latency_s=options.latency_ms / 1000)
+
+
+@asynccontextmanager
+async def _connected(phone: StandInPhone, adb_port: int | None) -> AsyncIterator[None]:
+    """The stand-in device behind its adb server, where one is wanted."""
+    if adb_port is None:
+        yield
+        return
+    server = AdbServer(phone)
+    await server.start(adb_port)
+    try:
+        yield
+    finally:
+        await server.close()
 
 
 def serve(options: SandboxOptions) -> None:
@@ -125,6 +146,8 @@ def serve(options: SandboxOptions) -> None:
         "size": options.size,
         "ready": True,
     }
+    if options.adb_port is not None:
+        ready["adb_port"] = options.adb_port
     asyncio.run(_run(_Server(config, ready), listener))
 
 

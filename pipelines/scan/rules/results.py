@@ -84,6 +84,7 @@ class ResultDocument:
     search_related: Document = field(default_factory=no_search)
     variants: Document = field(default_factory=no_variants)
     account_count_complete: bool = False
+    mobile_emulator_used: bool = False
     algorithm: str = ALGORITHM
 
     def to_document(self) -> Document:
@@ -131,6 +132,7 @@ def view_result(document: Mapping[str, Any], parameters: ScanParameters) -> Docu
         "search_related": _view_search(document["search_related"], top),
         "variants": _view_variants(document["variants"], parameters),
         **{name: document[name] for name in _COPIED},
+        "mobile_emulator_used": bool(document.get("mobile_emulator_used")),  # younger than some
     }
 
 

@@ -354,8 +354,17 @@ def test_a_view_has_the_fields_of_the_interface() -> None:
         "algorithm": "algorithm of then",
         "is_demo_data": True,
         "data_provider": "public-graph",
+        "mobile_emulator_used": False,
         "created_at": "2026-01-31T12:00:00Z",
     }
+
+
+def test_a_view_says_whether_a_device_was_read_also_of_results_from_before_that_was_kept() -> None:
+    document = RESULT.to_document()
+    told = [document | {"mobile_emulator_used": True}, {**document}]
+    del told[1]["mobile_emulator_used"]
+    views = [view_result(one, ScanParameters(count=5)) for one in told]
+    assert [view["mobile_emulator_used"] for view in views] == [True, False]
 
 
 def test_a_ranked_video_has_its_rank_score_and_whether_it_is_viral() -> None:

@@ -18,7 +18,6 @@ from warehouse.records.errors import (
     InvalidMusicInputError,
     LoginRequiredError,
     PageWithoutDataError,
-    ProviderUnsupportedError,
     RegionBlockedError,
     SametrackError,
     StructureChangedError,
@@ -229,17 +228,6 @@ class _NoBook(PoliteBook):
 
 def _settings(**values: Any) -> Settings:
     return Settings(_env_file=None, **values)
-
-
-@pytest.mark.parametrize(
-    "choice",
-    [
-        {"music_data_provider": "mobileapp-guest"},
-    ],
-)
-def test_source_of_a_later_release_says_so(choice: dict[str, str], profile: Profile) -> None:
-    with pytest.raises(ProviderUnsupportedError, match="release"):
-        build_music_provider(_settings(**choice), profile, control=_NoBook())  # type: ignore[abstract]  # never asked
 
 
 async def test_public_graph_is_built_under_its_own_name(profile: Profile) -> None:

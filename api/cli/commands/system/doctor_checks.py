@@ -5,6 +5,7 @@ from functools import partial
 
 from api.settings import ApiSettings
 from pipelines.doctor.checks import machine
+from pipelines.doctor.checks.device import device_looks
 from pipelines.doctor.examination import Examination, Look
 from pipelines.doctor.findings import Finding
 from pipelines.doctor.probes.table import BY_SURFACE
@@ -44,7 +45,7 @@ def build_examination(surfaces: Sequence[str], *, wants_surfaces: bool) -> Exami
     return Examination(
         settings=settings,
         profile=profile,
-        looks=_looks(settings, profile),
+        looks=[*_looks(settings, profile), *device_looks(settings, may_open=is_asked)],
         surfaces=dict.fromkeys(chosen, "waiting") if is_asked else {},
     )
 

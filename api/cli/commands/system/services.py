@@ -46,6 +46,10 @@ def sandbox(
         float | None,
         typer.Option(min=0, max=1, help="Videos whose sound is not that of their music id."),
     ] = None,
+    adb_port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="Also serve the stand-in device by adb, here."),
+    ] = None,
 ) -> None:
     """Serve the stand-in platform: an invented world with real sound, on loopback."""
     from pipelines.sandbox.server import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
@@ -64,6 +68,7 @@ def sandbox(
         latency_ms=latency_ms,
         tracks=tracks,
         altered_share=ALTERED_SHARE if altered_share is None else altered_share,
+        adb_port=adb_port,
     )
     serve_sandbox(options)
 

@@ -18,6 +18,7 @@ from pipelines.sandbox.world.random_streams import Ints
 
 UNKNOWN = 5
 _OLD_BROWSER = re.compile(r"Android [1-6][.;]|iPhone OS [1-9]_")
+_ROW = re.compile(r"[0-9]{5,9}$")
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
@@ -80,7 +81,19 @@ def page_of(platform: Platform, index: int | None, *, cursor: int, size: int) ->
 
 def _account(platform: Platform, request: Request) -> int | None:
     query = request.query_params
+    handle = query.get("unique_id")
+    if handle:
+        return _by_handle(platform, handle)
     return platform.world.account_of(query.get("sec_uid") or query.get("sec_user_id") or "")
+
+
+def _by_handle(platform: Platform, handle: str) -> int | None:
+    """The row of an account, which its handle ends with."""
+    found = _ROW.search(handle)
+    if found is None or int(found[0]) >= platform.world.account_count:
+        return None
+    row = int(found[0])
+    return row if platform.world.account(row).unique_id == handle else None
 
 
 def _rows(platform: Platform, index: int | None, cursor: int) -> Ints:

@@ -1,0 +1,206 @@
+"""The rim to a device: the adb server on this machine, spoken to with a kept library.
+
+The only file that knows the library, which is the extra `mobileapp`. It never starts a server: who
+runs none is told so. Calls of the library block, so they run in one thread of their own; ending the
+task that waits for one hangs up, and the thread ends.
+"""
+
+import asyncio
+import contextlib
+import re
+import socket
+import struct
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import adbutils
+from adbutils.errors import AdbConnectionError, AdbError, AdbTimeout
+
+from pipelines.platform.mobileapp.phone import NotIdleError, advice
+from warehouse.records.errors import DeviceUnavailableError
+
+LOOPBACK = "127.0.0.1"
+CALL_S = 20.0
+"""How long one call may take: a dump of a busy screen takes seconds."""
+STAND_IN_PROPERTY = "ro.sametrack.stand_in"
+_VERSION = re.compile(r"versionName=(\S+)")
+_IDLE = "could not get idle state"
+_FAULTS = (AdbError, OSError, EOFError, ValueError, AssertionError, struct.error)
+"""What the library raises when a connection ends in the middle of an answer."""
+
+
+class QuietConnection(adbutils.AdbConnection):  # type: ignore[misc]  # the library has no types
+    """A connection that starts no server where there is none."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._address = (host, port)
+        super().__init__(host, port)
+
+    def _safe_connect(self) -> socket.socket:
+        try:
+            return socket.create_connection(self._address, timeout=CALL_S)
+        except TimeoutError as exc:
+            raise AdbTimeout("the adb server does not answer") from exc
+        except OSError as exc:
+            raise AdbConnectionError("no adb server") from exc
+
+
+class QuietClient(adbutils.AdbClient):  # type: ignore[misc]  # as above
+    """A client whose calls end in time, and can be hung up from another thread."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(host=LOOPBACK, port=port, socket_timeout=CALL_S)
+        self._open: set[Any] = set()
+        self._is_over = False
+
+    def make_connection(self, timeout: float | None = None) -> Any:
+        if self._is_over:
+            raise AdbError("hung up")
+        made = QuietConnection(self.host, self.port)
+        made.conn.settimeout(min(timeout or CALL_S, CALL_S))
+        self._open.add(made)
+        return made
+
+    def hang_up(self) -> None:
+        """End whatever waits for an answer, and what it would go on to ask."""
+        self._is_over = True
+        for one in list(self._open):
+            with contextlib.suppress(Exception):  # it may have ended by itself meanwhile
+                one.conn.shutdown(socket.SHUT_RDWR)
+
+    def sweep(self) -> None:
+        """Close what the library leaves open after a refusal; the next call may ask again."""
+        self._is_over = False
+        for one in list(self._open):
+            one.close()
+        self._open.clear()
+
+
+class AdbPhone:
+    """One device, by its serial.
+
+    Raises (all methods):
+        DeviceUnavailableError: No server, no such device, or it was lost.
+    """
+
+    def __init__(self, serial: str, *, port: int) -> None:
+        self.serial = serial
+        self.address = f"{serial}@{port}"
+        self._port = port
+        self._client = QuietClient(port)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="adb")
+
+    async def state(self) -> str:
+        """`device` when it is online."""
+        return await self._call(lambda: str(self._device.get_state()))
+
+    async def is_stand_in(self) -> bool:
+        """Whether it says of itself that it is the stand-in."""
+        return (await self._shell("getprop", STAND_IN_PROPERTY)).strip() == "1"
+
+    async def version_of(self, package: str) -> str | None:
+        """The version of an app; None where it is not installed."""
+        if "package:" not in await self._shell("pm", "path", package):
+            return None
+        found = _VERSION.search(await self._shell("dumpsys", "package", package))
+        return found[1] if found else ""
+
+    async def start(self, *, package: str) -> None:
+        """Start an app."""
+        category = "android.intent.category.LAUNCHER"
+        said = await self._shell("monkey", "-p", package, "-c", category, "1")
+        if "aborted" in said:
+            raise self._unavailable("link_not_opened")
+
+    async def open(self, link: str, *, package: str) -> None:
+        """Open a link in an app."""
+        view = ("am", "start", "-a", "android.intent.action.VIEW", "-d", link, "-p", package)
+        said = await self._shell(*view)
+        if "Error" in said:
+            raise self._unavailable("link_not_opened")
+
+    async def tap(self, x: int, y: int) -> None:
+        """Tap a point."""
+        await self._shell("input", "tap", str(x), str(y))
+
+    async def swipe_up(self) -> None:
+        """Move on by a screen."""
+        width, height = await self._size()
+        middle, low, high = str(width // 2), str(height * 3 // 4), str(height // 4)
+        await self._shell("input", "swipe", middle, low, middle, high, "300")
+
+    async def back(self) -> None:
+        """Press "back"."""
+        await self._shell("input", "keyevent", "BACK")
+
+    async def pause(self) -> None:
+        """Tap the middle of the screen."""
+        width, height = await self._size()
+        await self.tap(width // 2, height // 2)
+
+    async def dump(self) -> str:
+        """The accessibility tree.
+
+        Raises:
+            NotIdleError: The screen moves, so there is none.
+        """
+        return await self._call(lambda: str(self._device.dump_hierarchy()))
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        self._client.hang_up()
+        await asyncio.to_thread(self._thread.shutdown)
+
+    @property
+    def _device(self) -> Any:
+        return self._client.device(serial=self.serial)
+
+    async def _size(self) -> tuple[int, int]:
+        return await self._call(lambda: tuple(self._device.window_size(landscape=False)))
+
+    async def _shell(self, *words: str) -> str:
+        return await self._call(lambda: str(self._device.shell(list(words), timeout=CALL_S)))
+
+    async def _call[T](self, call: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, self._translated, call)
+        except asyncio.CancelledError:
+            self._client.hang_up()
+            raise
+
+    def _translated[T](self, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except _FAULTS as exc:
+            if _IDLE in str(exc):
+                raise NotIdleError from exc
+            raise self._unavailable(_reason(exc)) from exc
+        finally:
+            self._client.sweep()
+
+    def _unavailable(self, reason: str) -> DeviceUnavailableError:
+        return DeviceUnavailableError(
+            f"the device {self.serial} cannot be used: {reason.replace('_', ' ')}",
+            surface="device",
+            reason=reason,
+            hint=advice(reason, serial=self.serial, port=self._port),
+        )
+
+
+def _reason(error: BaseException) -> str:
+    """What an error of the library says about the device."""
+    said = str(error)
+    if isinstance(error, AdbConnectionError):
+        return "no_adb_server"
+    if isinstance(error, AdbTimeout):
+        return "no_answer"
+    for sign, reason in (
+        ("not found", "absent"),
+        ("unauthorized", "unauthorized"),
+        ("offline", "offline"),
+    ):
+        if sign in said:
+            return reason
+    return "lost"

@@ -1,0 +1,130 @@
+"""What was read of the app as one body that is kept, and that body as records again. Pure.
+
+A body holds the trees as the device dumped them and the name of their layout, so that a better
+layout reads an old body better. Accounts are known by their handle alone: the id comes from
+elsewhere, and a work without it has no author here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import orjson
+
+from pipelines.platform.mobileapp.layouts import App, Layout
+from pipelines.platform.mobileapp.screens import read_track, read_work
+from pipelines.platform.mobileapp.tree import TreeError, parse_tree
+from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.refusal_table import refused
+from warehouse.records.videos import Author, Music, Track, Video, VideoDetail, VideoPage
+
+CONTENT_TYPE = "application/json"
+PATH = "/app"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One work as it was read: the dump of its screen, and that of its share panel."""
+
+    aweme_id: str
+    work: str
+    share: str
+
+
+def pack_track(dump: str, *, layout: str) -> bytes:
+    """The body of a track's page."""
+    return orjson.dumps({"layout": layout, "track": dump})
+
+
+def pack_page(items: Sequence[Item], *, layout: str, cursor: int, has_more: bool) -> bytes:
+    """The body of some works of a track; `cursor` is the place after the last of them."""
+    works = [asdict(item) for item in items]
+    return orjson.dumps({"layout": layout, "items": works, "cursor": cursor, "has_more": has_more})
+
+
+def pack_work(item: Item, *, layout: str, music_id: str, account: Author | None = None) -> bytes:
+    """The body of one work, of the track that showed it."""
+    told = None if account is None else asdict(account)
+    return orjson.dumps(
+        {"layout": layout, "item": asdict(item), "music_id": music_id, "account": told}
+    )
+
+
+def parse_app_track(body: bytes, *, music_id: str, app: App, seen: Seen) -> Track:
+    """The track on its page.
+
+    Raises:
+        StructureChangedError: The body is none of ours, or its layout is not known any more.
+    """
+    said, layout = _opened(body, app, seen)
+    shown = read_track(_tree(said["track"], seen), layout)
+    return Track(
+        music_id=music_id,
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        title=shown.title,
+        author=shown.author,
+    )
+
+
+def parse_app_page(body: bytes, *, music_id: str, app: App, seen: Seen) -> VideoPage:
+    """Some works of a track, in the order shown.
+
+    Raises:
+        StructureChangedError: As for a track.
+    """
+    said, layout = _opened(body, app, seen)
+    videos = [_video(Item(**item), music_id, layout, seen) for item in said["items"]]
+    return VideoPage(videos=tuple(videos), cursor=said["cursor"], has_more=said["has_more"])
+
+
+def parse_app_work(body: bytes, *, app: App, seen: Seen) -> VideoDetail:
+    """One work with the counts that the app shows; its sound cannot be heard from here.
+
+    Raises:
+        StructureChangedError: As for a track.
+    """
+    said, layout = _opened(body, app, seen)
+    video = _video(Item(**said["item"]), said["music_id"], layout, seen)
+    if said.get("account"):
+        video = replace(video, author=Author(**said["account"]))
+    return VideoDetail(video=video)
+
+
+def _opened(body: bytes, app: App, seen: Seen) -> tuple[dict[str, Any], Layout]:
+    try:
+        said = orjson.loads(body)
+    except orjson.JSONDecodeError as exc:
+        raise refused("not_json", "the body is none of the app", surface=seen.surface) from exc
+    layout = app.layout_named(said["layout"])
+    if layout is None:
+        raise refused(
+            "structure",
+            "the layout of this body is not known",
+            surface=seen.surface,
+            reason=str(said["layout"]),
+        )
+    return said, layout
+
+
+def _tree(dump: str, seen: Seen) -> Any:
+    try:
+        return parse_tree(dump)
+    except TreeError as exc:
+        raise refused(
+            "structure", "it is no accessibility tree", surface=seen.surface, reason=str(exc)
+        ) from exc
+
+
+def _video(item: Item, music_id: str, layout: Layout, seen: Seen) -> Video:
+    shown = read_work(_tree(item.work, seen), layout)
+    return Video(
+        aweme_id=item.aweme_id,
+        surface=seen.surface,
+        observed_at=seen.observed_at,
+        desc=shown.caption,
+        share_url=seen.link_of(item.aweme_id),
+        music=Music(music_id=music_id),
+        statistics=shown.statistics,
+        is_exact=shown.is_exact,
+    )

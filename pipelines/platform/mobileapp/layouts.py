@@ -1,0 +1,164 @@
+"""Screen layouts of app versions, as data: TOML files beside the platform profiles.
+
+Brand words of the app are in those files and nowhere else. A selector names a node of the
+accessibility tree; how one is found is `screens.py`'s.
+"""
+
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+from re import Pattern
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from pipelines.platform import profiles
+from pipelines.platform.profiles import KNOWN, Rate
+from warehouse.records.errors import InvalidParameterError
+
+_FOLDER = Path(profiles.__file__).parent
+_SUFFIX = ".app.toml"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Selector(_Part):
+    """A node, by what it says of itself. All that is given must match, patterns as a whole.
+
+    `id` is the resource id without its package. The value of a node is the group `value` of the
+    pattern that has one; else its text, or where that is empty its description.
+    """
+
+    id: str | None = None
+    kind: str | None = None
+    text: Pattern[str] | None = None
+    desc: Pattern[str] | None = None
+
+
+class TrackLayout(_Part):
+    """The page of a track: `first` opens the first of its works."""
+
+    sign: Selector
+    title: Selector
+    author: Selector
+    first: Selector
+
+
+class WorkLayout(_Part):
+    """One work of a feed. `is_paused_by_tap`: while it plays, the tree cannot be read."""
+
+    sign: Selector
+    author: Selector
+    caption: Selector
+    digg: Selector
+    comment: Selector
+    collect: Selector
+    share: Selector
+    is_paused_by_tap: bool = False
+
+
+class ShareLayout(_Part):
+    """What the share button brings: a text that holds the public link of the work."""
+
+    sign: Selector
+    link: Selector
+
+
+class AccountLayout(_Part):
+    """The page of an account, which the author of a work leads to: its public handle."""
+
+    sign: Selector
+    handle: Selector
+
+
+class Prompts(_Part):
+    """What is in the way. A demand ends the reading; a dialog is closed by what closes it."""
+
+    login: tuple[Selector, ...]
+    verification: tuple[Selector, ...]
+    dialog: tuple[Selector, ...] = ()
+    loading: tuple[Selector, ...] = ()
+    end: tuple[Selector, ...] = ()
+
+
+class Layout(_Part):
+    """The screens of some versions of the app.
+
+    Attributes:
+        name: What the layout is called.
+        versions: Versions it holds for, with `*` for any text.
+        is_verified: False where no device has shown it yet.
+        source: Where it comes from.
+    """
+
+    name: str
+    versions: tuple[str, ...]
+    is_verified: bool
+    source: str
+    track: TrackLayout
+    work: WorkLayout
+    share: ShareLayout
+    account: AccountLayout | None = None
+    prompts: Prompts
+
+
+class App(_Part):
+    """The app of a platform. `link`: the form of a track's public link that opens it;
+    `patience_s`: how long a screen may take to come.
+    """
+
+    package: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]{3,128}$")]
+    is_stand_in: bool = False
+    link: Literal["music_page", "public_music"] = "music_page"
+    work_link: Literal["video_page", "public_video"] = "video_page"
+    patience_s: float = Field(20.0, gt=0)
+    rate: Rate
+    layouts: tuple[Layout, ...]
+
+    def layout_for(self, version: str) -> Layout | None:
+        """The layout of a version; None where none is known. The first that fits."""
+        fitting = (
+            layout
+            for layout in self.layouts
+            if any(fnmatchcase(version, pattern) for pattern in layout.versions)
+        )
+        return next(fitting, None)
+
+    def layout_named(self, name: str) -> Layout | None:
+        """The layout of a name."""
+        return next((layout for layout in self.layouts if layout.name == name), None)
+
+    def with_package(self, package: str | None) -> Self:
+        """The same for an app of another package."""
+        return self if package is None else self.model_copy(update={"package": package})
+
+
+def load_app(profile: str | Path | None) -> App | None:
+    """The app of a platform profile, by its name or file; None where it has none.
+
+    Raises:
+        InvalidParameterError: Its file does not hold an app.
+    """
+    if profile is None:
+        return None
+    path = _FOLDER / f"{profile}{_SUFFIX}" if profile in KNOWN else _beside(Path(profile))
+    if not path.is_file():
+        return None
+    try:
+        return App.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise InvalidParameterError(
+            f"the app file {path.name!r} cannot be read: {type(exc).__name__}"
+        ) from exc
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise InvalidParameterError(
+            f"the app file {path.name!r} is not valid at {where!r}: {first['msg']}"
+        ) from exc
+
+
+def _beside(profile: Path) -> Path:
+    return profile.with_name(f"{profile.stem}{_SUFFIX}")

@@ -1,0 +1,360 @@
+"""Moving through the app: to a track, from one of its works to the next, and back after a loss.
+
+One step at a time, each waiting for its turn; a demand of the platform ends the reading by name.
+Places are counted from the first work of a track, so that a device that went away and came back is
+led to where it was.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pipelines.clock import Clock
+from pipelines.platform.call_trace import note_item, note_request
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.mobileapp.bundles import Item
+from pipelines.platform.mobileapp.claim import Claim
+from pipelines.platform.mobileapp.layouts import App, Layout, Selector
+from pipelines.platform.mobileapp.phone import LOST, NotIdleError, Phone, advice
+from pipelines.platform.mobileapp.screens import (
+    Kind,
+    Tree,
+    find,
+    is_at_end,
+    kind_of,
+    read,
+    read_work,
+    seen_ids,
+)
+from pipelines.platform.mobileapp.tree import TreeError, parse_tree
+from pipelines.platform.refusal_table import refused
+from warehouse.records.errors import AppUnreadableError, DeviceUnavailableError, UpstreamError
+
+SURFACE = "music_app"
+LOOK_EVERY_S = 0.3
+RETURN_S = 60.0
+"""How long a device that was lost may take to come back."""
+LOSSES = 3
+"""So often it may be lost while some works are read."""
+NAMELESS = 3
+"""After so many works in a row whose link cannot be read, something is wrong with the layout."""
+
+type LinkOf = Callable[[str], str]
+type Identify = Callable[[str], Awaitable[str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A dump, and its nodes."""
+
+    dump: str
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the device is: at a work of a track, counted from 0."""
+
+    music_id: str
+    index: int
+    screen: Screen
+
+
+@dataclass(slots=True)
+class AppPage:
+    """Works of a track as they were read. `taken` counts those without a link, too."""
+
+    items: list[Item]
+    taken: int = 0
+    has_more: bool = True
+    nameless: int = 0
+
+
+class AppReader:
+    """Reads one app on one device.
+
+    Args:
+        phone: The device.
+        app: The app and its layouts.
+        turns: Turns at the device.
+        claim: Keeps other readers of this machine away.
+        clock: Time, for waits.
+        link_of: The public link of a track, by its id.
+        identify: The work that a shared text names.
+
+    Raises (all methods):
+        DeviceUnavailableError: The device cannot be used, or did not come back.
+        AppUnreadableError: The app is missing, or its version is not known.
+        UpstreamError: By name, what the app demands, or that a screen is not as known.
+    """
+
+    def __init__(
+        self,
+        phone: Phone,
+        app: App,
+        *,
+        turns: Turns,
+        claim: Claim,
+        clock: Clock,
+        link_of: LinkOf,
+        identify: Identify,
+    ) -> None:
+        self.app = app
+        self.host = f"device:{phone.serial}"
+        self._phone = phone
+        self._turns = turns
+        self._claim = claim
+        self._clock = clock
+        self._link_of = link_of
+        self._identify = identify
+        self._layout: Layout | None = None
+        self._place: Place | None = None
+        self._ended: dict[tuple[str, int], UpstreamError] = {}
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        await self._phone.aclose()
+
+    async def ready(self) -> Layout:
+        """The layout of the app on the device.
+
+        A device that is not there is told at once; nobody waits for it.
+        """
+        if self._layout is None:
+            self._layout = await find_layout(self._phone, self.app)
+        return self._layout
+
+    async def read_track(self, music_id: str) -> str:
+        """The dump of a track's page."""
+        async with self._claim.held():
+            self._place = None
+            return (await self._open_track(music_id)).dump
+
+    async def read_page(self, music_id: str, cursor: int, count: int) -> AppPage:
+        """At most `count` works from a place on. What ends the reading after some were read is
+        raised when the next ones are asked for, so that nothing that was read is lost.
+        """
+        if (music_id, cursor) in self._ended:
+            raise self._ended.pop((music_id, cursor))
+        page = AppPage(items=[])
+        for losses in range(LOSSES + 1):
+            try:
+                await self._read_on(music_id, cursor, count, page)
+            except UpstreamError as error:
+                self._place = None
+                if losses < LOSSES and await self._comes_back(error):
+                    continue
+                if not page.items:
+                    raise
+                self._ended[(music_id, cursor + page.taken)] = error
+            break
+        return page
+
+    async def read_handle(self, link: str) -> str | None:
+        """The public handle of the author of the work that a link opens."""
+        layout = await self.ready()
+        if layout.account is None:
+            return None
+        async with self._claim.held():
+            self._place = None
+            await self._act(lambda: self._phone.open(link, package=self.app.package))
+            work = await self._settle("work", layout)
+            await self._act(lambda: self._tap(work, layout.work.author))
+            shown = await self._settle("account", layout)
+            return read(shown.tree, layout.account.handle)
+
+    async def _read_on(self, music_id: str, cursor: int, count: int, page: AppPage) -> None:
+        async with self._claim.held() as is_ours:
+            if not is_ours:
+                self._place = None
+            while page.taken < count:
+                place = await self._go_to(music_id, cursor + page.taken)
+                if place is None:
+                    page.has_more = False
+                    return
+                item = await self._read_item(place)
+                page.taken += 1
+                page.nameless = 0 if item is not None else page.nameless + 1
+                if item is not None:
+                    page.items.append(item)
+                    note_item(item.aweme_id)
+                elif page.nameless >= NAMELESS:
+                    raise refused(
+                        "structure", "no work names its link", surface=SURFACE, reason="no_link"
+                    )
+
+    async def _read_item(self, place: Place) -> Item | None:
+        """The work at a place, with its link; None where that names no work."""
+        layout = await self.ready()
+        await self._act(lambda: self._tap(place.screen, layout.work.share))
+        shown = await self._settle("share", layout)
+        text = read(shown.tree, layout.share.link)
+        await self._phone.back()
+        await self._settle("work", layout)
+        aweme_id = await self._identify(text) if text else None
+        if aweme_id is None:
+            return None
+        return Item(aweme_id=aweme_id, work=place.screen.dump, share=shown.dump)
+
+    async def _go_to(self, music_id: str, index: int) -> Place | None:
+        """The work at a place; None past the last one."""
+        place = self._place
+        if place is None or place.music_id != music_id or place.index > index:
+            place = await self._open_feed(music_id)
+        while place is not None and place.index < index:
+            place = await self._advance(place)
+        self._place = place
+        return place
+
+    async def _open_track(self, music_id: str) -> Screen:
+        layout = await self.ready()
+        link = self._link_of(music_id)
+        await self._act(lambda: self._phone.open(link, package=self.app.package))
+        return await self._settle("track", layout)
+
+    async def _open_feed(self, music_id: str) -> Place | None:
+        layout = await self.ready()
+        page = await self._open_track(music_id)
+        if find(page.tree, layout.track.first) is None:
+            return None  # a track without works
+        await self._act(lambda: self._tap(page, layout.track.first))
+        screen = await self._settle("work", layout)
+        return Place(music_id=music_id, index=0, screen=screen)
+
+    async def _advance(self, place: Place) -> Place | None:
+        """The next work; None where swiping leads no further."""
+        layout = await self.ready()
+        before = read_work(place.screen.tree, layout)
+        for _ in range(2):  # a swipe may be taken for something else once
+            await self._act(self._phone.swipe_up)
+            screen = await self._settle("work", layout)
+            if is_at_end(screen.tree, layout):
+                return None
+            if read_work(screen.tree, layout) != before:
+                return Place(music_id=place.music_id, index=place.index + 1, screen=screen)
+        return None
+
+    async def _settle(self, wanted: Kind, layout: Layout) -> Screen:
+        """The wanted screen once it shows."""
+        give_up_at = self._clock.monotonic() + self.app.patience_s
+        while True:
+            screen = await self._look(layout)
+            kind = kind_of(screen.tree, layout)
+            if kind == wanted:
+                return screen
+            if kind == "login":
+                raise refused("app_login", "the app asks for a login", surface=SURFACE)
+            if kind == "verification":
+                raise refused("app_verification", "the app demands verification", surface=SURFACE)
+            if kind == "dialog":
+                await self._close_dialog(screen, layout)
+            if self._clock.monotonic() >= give_up_at:
+                raise _unknown(screen, wanted, kind)
+            await self._clock.sleep(LOOK_EVERY_S)
+
+    async def _look(self, layout: Layout) -> Screen:
+        """What the screen shows; a playing video is paused first."""
+        give_up_at = self._clock.monotonic() + self.app.patience_s
+        while True:
+            try:
+                dump = await self._phone.dump()
+                return Screen(dump, parse_tree(dump))
+            except TreeError as exc:
+                raise unavailable("lost", self._phone.serial) from exc
+            except NotIdleError as exc:
+                if self._clock.monotonic() >= give_up_at:
+                    raise refused(
+                        "unreachable", "the screen never stands still", surface=SURFACE
+                    ) from exc
+                if layout.work.is_paused_by_tap:
+                    await self._phone.pause()
+                await self._clock.sleep(LOOK_EVERY_S)
+
+    async def _close_dialog(self, screen: Screen, layout: Layout) -> None:
+        for selector in layout.prompts.dialog:
+            node = find(screen.tree, selector)
+            if node is not None:
+                await self._phone.tap(*node.centre)
+                return
+
+    async def _tap(self, screen: Screen, selector: Selector) -> None:
+        node = find(screen.tree, selector)
+        if node is None:
+            raise refused(
+                "structure",
+                "a button is not where the layout has it",
+                surface=SURFACE,
+                reason=seen_ids(screen.tree),
+            )
+        await self._phone.tap(*node.centre)
+
+    async def _act(self, step: Callable[[], Awaitable[None]]) -> None:
+        """A step that lets the app ask its platform for something: in turn, and counted."""
+        await self._turns.wait(self.host, surface=SURFACE)
+        note_request()
+        await step()
+
+    async def _comes_back(self, error: UpstreamError) -> bool:
+        """Wait for a device that was lost; False when it is not that, or stays away."""
+        if not isinstance(error, DeviceUnavailableError) or error.reason not in LOST:
+            return False
+        if self._layout is None:  # it was never there
+            return False
+        give_up_at = self._clock.monotonic() + RETURN_S
+        while self._clock.monotonic() < give_up_at:
+            try:
+                if await self._phone.state() == "device":
+                    return True
+            except DeviceUnavailableError as still:
+                if still.reason not in LOST:
+                    return False
+            await self._clock.sleep(1.0)
+        return False
+
+
+async def find_layout(phone: Phone, app: App) -> Layout:
+    """The layout of the app that a device has.
+
+    Raises:
+        DeviceUnavailableError: It is not online, or of another world than the platform.
+        AppUnreadableError: The app is not installed, or the screens of its version are unknown.
+    """
+    if await phone.state() != "device":
+        raise unavailable("offline", phone.serial)
+    if await phone.is_stand_in() != app.is_stand_in:
+        raise unavailable("real_device" if app.is_stand_in else "stand_in_device", phone.serial)
+    version = await phone.version_of(app.package)
+    if version is None:
+        raise AppUnreadableError(
+            f"the app {app.package} is not installed on {phone.serial}",
+            surface="device",
+            reason="not_installed",
+            hint="install it there, or set MOBILEAPP_PACKAGE to the one that is",
+        )
+    layout = app.layout_for(version)
+    if layout is None:
+        raise AppUnreadableError(
+            f"the screens of version {version or 'unknown'} are not known",
+            surface="device",
+            reason="unknown_layout",
+            hint="add a layout for it to the app file of the profile (docs/providers.md)",
+        )
+    return layout
+
+
+def unavailable(reason: str, serial: str) -> DeviceUnavailableError:
+    """The error of a device that cannot be used."""
+    return DeviceUnavailableError(
+        f"the device {serial} cannot be used: {reason.replace('_', ' ')}",
+        surface="device",
+        reason=reason,
+        hint=advice(reason, serial=serial, port=0),
+    )
+
+
+def _unknown(screen: Screen, wanted: Kind, kind: Kind) -> UpstreamError:
+    return refused(
+        "structure",
+        f"the app shows another screen than {wanted} ({kind})",
+        surface=SURFACE,
+        reason=seen_ids(screen.tree),
+    )

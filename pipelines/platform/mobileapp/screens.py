@@ -1,0 +1,128 @@
+"""What a screen of the app shows, read with the layout of its version. Pure.
+
+Counts are read as the app writes them: "1.2万" is rounded, and a button without a number says
+nothing about how many there are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pipelines.platform.mobileapp.layouts import Layout, Selector
+from pipelines.platform.mobileapp.tree import Node
+from pipelines.platform.parsers.counts import Count, parse_count
+from warehouse.records.videos import Statistics
+
+type Kind = Literal[
+    "login", "verification", "dialog", "share", "account", "work", "track", "loading", "other"
+]
+type Tree = Sequence[Node]
+
+_SEEN_IDS = 12  # of an unknown screen so many ids are told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackShown:
+    """The page of a track."""
+
+    title: str | None
+    author: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkShown:
+    """One work. `is_exact` is False when a count was rounded."""
+
+    nickname: str | None
+    caption: str | None
+    statistics: Statistics
+    is_exact: bool
+
+
+def find(tree: Tree, selector: Selector) -> Node | None:
+    """The first node that a selector names."""
+    return next((node for node in tree if _fits(node, selector)), None)
+
+
+def read(tree: Tree, selector: Selector) -> str | None:
+    """The value of the node that a selector names; None where there is none, or it is empty."""
+    node = find(tree, selector)
+    if node is None:
+        return None
+    for pattern, said in ((selector.text, node.text), (selector.desc, node.desc)):
+        if pattern is not None and "value" in pattern.groupindex:
+            found = pattern.fullmatch(said)
+            return None if found is None else (found["value"] or "").strip() or None
+    return (node.text or node.desc).strip() or None
+
+
+def kind_of(tree: Tree, layout: Layout) -> Kind:
+    """Which screen it is. What stands in the way comes first. No word of a person is a sign."""
+    asked = layout.prompts
+    tree = [node for node in tree if not _is_said_by_people(node, layout)]
+    in_the_way: tuple[tuple[Kind, tuple[Selector, ...]], ...] = (
+        ("login", asked.login),
+        ("verification", asked.verification),
+        ("dialog", asked.dialog),
+        ("share", (layout.share.sign,)),
+        ("account", (layout.account.sign,) if layout.account else ()),
+        ("work", (layout.work.sign,)),
+        ("track", (layout.track.sign,)),
+        ("loading", asked.loading),
+    )
+    for kind, selectors in in_the_way:
+        if any(find(tree, selector) is not None for selector in selectors):
+            return kind
+    return "other"
+
+
+def is_at_end(tree: Tree, layout: Layout) -> bool:
+    """True when the feed says that there is no further work."""
+    return any(find(tree, selector) is not None for selector in layout.prompts.end)
+
+
+def read_track(tree: Tree, layout: Layout) -> TrackShown:
+    """The page of a track."""
+    return TrackShown(title=read(tree, layout.track.title), author=read(tree, layout.track.author))
+
+
+def read_work(tree: Tree, layout: Layout) -> WorkShown:
+    """One work of a feed."""
+    at = layout.work
+    counts: dict[str, Count | None] = {
+        "digg_count": _count(tree, at.digg),
+        "comment_count": _count(tree, at.comment),
+        "collect_count": _count(tree, at.collect),
+        "share_count": _count(tree, at.share),
+    }
+    known = {name: count for name, count in counts.items() if count is not None}
+    return WorkShown(
+        nickname=read(tree, at.author),
+        caption=read(tree, at.caption),
+        statistics=Statistics(**{name: count.value for name, count in known.items()}),
+        is_exact=all(count.is_exact for count in known.values()),
+    )
+
+
+def seen_ids(tree: Tree) -> str:
+    """The ids of an unknown screen, for whoever has to teach us its layout."""
+    ids = dict.fromkeys(node.id for node in tree if node.id)
+    return ", ".join(list(ids)[:_SEEN_IDS]) or "no ids"
+
+
+def _count(tree: Tree, selector: Selector) -> Count | None:
+    said = read(tree, selector)
+    return None if said is None else parse_count(said)
+
+
+def _is_said_by_people(node: Node, layout: Layout) -> bool:
+    return bool(node.id) and node.id in {layout.work.caption.id, layout.work.author.id}
+
+
+def _fits(node: Node, selector: Selector) -> bool:
+    return (
+        (selector.id is None or selector.id == node.id)
+        and (selector.kind is None or selector.kind == node.kind)
+        and (selector.text is None or selector.text.fullmatch(node.text) is not None)
+        and (selector.desc is None or selector.desc.fullmatch(node.desc) is not None)
+    )

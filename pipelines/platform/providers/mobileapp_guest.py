@@ -1,0 +1,285 @@
+"""`mobileapp-guest`: the works of a track as the official app shows them to a guest, one by one, on
+a device that the operator runs. For when the public pages withhold data; slow by nature.
+
+The app answers what a track is and which works it has. All else is asked as any guest asks, and
+so are the details: where those answer, they complete what the app rounds; where they do not, what
+the app showed stands in.
+"""
+
+from dataclasses import dataclass
+
+from pipelines.platform.call_trace import open_trail
+from pipelines.platform.http.client import GuestClient
+from pipelines.platform.http.host_policy import Manners
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.mobileapp.bundles import (
+    CONTENT_TYPE,
+    PATH,
+    Item,
+    pack_page,
+    pack_track,
+    pack_work,
+    parse_app_page,
+    parse_app_track,
+    parse_app_work,
+)
+from pipelines.platform.mobileapp.claim import Claim
+from pipelines.platform.mobileapp.layouts import App, load_app
+from pipelines.platform.mobileapp.phone import Phone
+from pipelines.platform.mobileapp.reader import SURFACE, AppReader
+from pipelines.platform.parsers.accounts import parse_user_by_handle
+from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.vidplat_public import Detail, VidplatPublic
+from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.surfaces import with_requests
+from pipelines.settings import Settings
+from warehouse.records.errors import (
+    AppUnreadableError,
+    DeviceUnavailableError,
+    ProviderUnsupportedError,
+    UnresolvedIdError,
+    UpstreamError,
+)
+from warehouse.records.times import observed_now
+from warehouse.records.videos import Author, Track, UnavailableVideo, VideoDetail, VideoPage
+
+WORK_SURFACE = "app_work"
+PAGE_SIZE = 5
+"""Works per page: what is kept in one go, and lost at most when a scan is cancelled."""
+NO_EXTRA = "install the extra: `pip install 'sametrack[mobileapp]'`"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A work that the app showed, and of which track."""
+
+    item: Item
+    music_id: str
+
+
+def build_mobileapp_guest(name: str, supplies: Supplies) -> "MobileAppGuest":
+    """The source with the device of the settings; nothing is asked of it yet.
+
+    Raises:
+        ProviderUnsupportedError: No device is named, the extra is missing, or the platform
+            profile has no app.
+        InvalidParameterError: The app file of the profile cannot be read.
+    """
+    app = choose_app(supplies)
+    phone = open_phone(supplies.settings)
+    turns = Turns(
+        supplies.control,
+        app.rate,
+        daily_budget=supplies.settings.daily_request_budget,
+        clock=supplies.clock,
+    )
+    return MobileAppGuest(supplies, name=name, app=app, phone=phone, turns=turns)
+
+
+def choose_app(supplies: Supplies) -> App:
+    """The app of the platform profile, or another package of the same.
+
+    Raises:
+        ProviderUnsupportedError: The profile has none.
+    """
+    settings = supplies.settings
+    app = load_app(settings.profile)
+    if app is None:
+        raise ProviderUnsupportedError(
+            f"the profile {supplies.profile.name!r} has no app to read",
+            hint="lay an app file beside the profile (docs/providers.md)",
+        )
+    return app.with_package(settings.mobileapp_package)
+
+
+def open_phone(settings: Settings) -> Phone:
+    """The device of the settings; nothing is asked of it yet.
+
+    Raises:
+        ProviderUnsupportedError: None is named, or the extra is missing.
+    """
+    serial = settings.mobileapp_device
+    if serial is None:
+        raise ProviderUnsupportedError(
+            "no Android device is named for mobileapp-guest",
+            hint="set MOBILEAPP_DEVICE to a serial that `adb devices` lists, "
+            "or MUSIC_DATA_PROVIDER=public-graph",
+        )
+    try:
+        # An extra: who reads by no device need not have it.
+        from pipelines.platform.mobileapp.adb import AdbPhone  # noqa: PLC0415
+    except ImportError as exc:
+        raise ProviderUnsupportedError(
+            "mobileapp-guest needs a library that is not installed", hint=NO_EXTRA
+        ) from exc
+    return AdbPhone(serial, port=settings.mobileapp_adb_port)
+
+
+class MobileAppGuest(VidplatPublic):
+    """The public surfaces, and before them the app."""
+
+    def __init__(
+        self, supplies: Supplies, *, name: str, app: App, phone: Phone, turns: Turns
+    ) -> None:
+        client: GuestClient = supplies.guest()
+        super().__init__(client, name=name)
+        self._app = app
+        self._manners: Manners = supplies.manners()
+        self._shown: dict[str, _Shown] = {}
+        self._accounts: dict[str, Author | None] = {}
+        self._has_accounts = True
+        self._reader = AppReader(
+            phone,
+            app,
+            turns=turns,
+            claim=Claim(phone.address, clock=supplies.clock),
+            clock=supplies.clock,
+            link_of=lambda music_id: client.profile.address(app.link, music_id=music_id),
+            identify=self._identify,
+        )
+
+    async def fetch_track(self, music_id: str) -> Reading[Track]:
+        """The track as its public surface describes it; where that says no, as the app does.
+
+        The app is opened first, so that a device that is not there is told at once.
+        """
+        with open_trail() as trail:
+            try:
+                shown: Reading[Track] | UpstreamError = await self._app_track(music_id)
+            except (DeviceUnavailableError, AppUnreadableError):
+                raise
+            except UpstreamError as error:  # a demand, or a screen that is not known
+                shown = error
+            found = await self._public_or(music_id, shown)
+        return with_requests(found, trail.request_count)
+
+    async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
+        """Works of a track from a place on, each opened in the app."""
+        with open_trail() as trail:
+            async with self._manners.watch(self._reader.host, SURFACE):
+                page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
+        layout = (await self._reader.ready()).name
+        for item in page.items:
+            self._shown[item.aweme_id] = _Shown(item, music_id)
+        body = pack_page(
+            page.items, layout=layout, cursor=cursor + page.taken, has_more=page.has_more
+        )
+        seen = self._seen(SURFACE)
+        value = parse_app_page(body, music_id=music_id, app=self._app, seen=seen)
+        return self._reading(body, value, music_id, seen, trail.request_count)
+
+    async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
+        """A work by its public sources, which are exact; else as the app showed it."""
+        shown = self._shown.get(aweme_id)
+        if shown is None:
+            return await super().fetch_video(aweme_id)
+        with open_trail() as trail:
+            try:
+                found = await super().fetch_video(aweme_id)
+            except UpstreamError:
+                found = await self._from_app(aweme_id, shown)
+            if isinstance(found.value, UnavailableVideo):
+                found = await self._from_app(aweme_id, shown)
+        return with_requests(found, trail.request_count)
+
+    async def aclose(self) -> None:
+        """Hang up the device, and close every connection."""
+        try:
+            await self._reader.aclose()
+        finally:
+            await super().aclose()
+
+    async def _public_or(
+        self, music_id: str, shown: Reading[Track] | UpstreamError
+    ) -> Reading[Track]:
+        """What the public surface says; else what the app showed, or why that showed nothing."""
+        try:
+            return await super().fetch_track(music_id)
+        except UpstreamError:
+            if isinstance(shown, UpstreamError):
+                raise shown from None
+            return shown
+
+    async def _app_track(self, music_id: str) -> Reading[Track]:
+        async with self._manners.watch(self._reader.host, SURFACE):
+            dump = await self._reader.read_track(music_id)
+        seen = self._seen(SURFACE)
+        body = pack_track(dump, layout=(await self._reader.ready()).name)
+        value = parse_app_track(body, music_id=music_id, app=self._app, seen=seen)
+        return self._reading(body, value, music_id, seen, 0)
+
+    async def _from_app(self, aweme_id: str, shown: _Shown) -> Reading[Detail]:
+        """A work that no public source shows. Its author is known by name alone, so the app is
+        asked for the handle and the platform for the account behind it, where both answer.
+        """
+        seen = self._seen(WORK_SURFACE)
+        layout = (await self._reader.ready()).name
+        account = await self._account_of(aweme_id)
+        body = pack_work(shown.item, layout=layout, music_id=shown.music_id, account=account)
+        value: VideoDetail = parse_app_work(body, app=self._app, seen=seen)
+        return self._reading(body, value, aweme_id, seen, 0)
+
+    async def _account_of(self, aweme_id: str) -> Author | None:
+        """The author of a work; None where that cannot be told, which is no fault of the work."""
+        if aweme_id not in self._accounts and self._has_accounts:
+            try:
+                self._accounts[aweme_id] = await self._read_account(aweme_id)
+            except UnresolvedIdError:
+                self._accounts[aweme_id] = None
+            except UpstreamError:  # who said no once is not asked for every other author
+                self._has_accounts = False
+        return self._accounts.get(aweme_id)
+
+    async def _read_account(self, aweme_id: str) -> Author | None:
+        link = self._client.profile.address(self._app.work_link, aweme_id=aweme_id)
+        async with self._manners.watch(self._reader.host, SURFACE):
+            handle = await self._reader.read_handle(link)
+        if handle is None:
+            return None
+        at = self._surfaces
+        found = await at.read_twice(
+            at.ask("user_info", unique_id=handle),
+            handle,
+            lambda a: parse_user_by_handle(a.body, handle=handle, seen=at.seen(a)),
+        )
+        account = found.value
+        return Author(
+            sec_uid=account.sec_uid,
+            uid=account.uid,
+            unique_id=account.unique_id,
+            nickname=account.nickname,
+            avatar_url=account.avatar_url,
+        )
+
+    async def _identify(self, text: str) -> str | None:
+        """The work that a shared text names; a short link is followed."""
+        target = self.find_target(text)
+        if target is not None and target.kind == "short" and target.url is not None:
+            target = await self.resolve_link(target.url)
+        return target.id if target is not None and target.kind == "video" else None
+
+    def _seen(self, surface: str) -> Seen:
+        return Seen(
+            surface=surface,
+            observed_at=observed_now(),
+            link_of=lambda aweme_id: self._client.profile.public_address(
+                "public_video", aweme_id=aweme_id
+            ),
+        )
+
+    def _reading[T](
+        self, body: bytes, value: T, entity_id: str, seen: Seen, requests: int
+    ) -> Reading[T]:
+        return Reading(
+            surface=seen.surface,
+            entity_id=entity_id,
+            value=value,
+            payload=body,
+            content_type=CONTENT_TYPE,
+            http_status=200,
+            source_path=PATH,
+            fetched_at=seen.observed_at,
+            request_count=requests,
+            parser_version=PARSER_VERSION,
+        )

@@ -1,0 +1,157 @@
+"""The screens of the scripted app, as views. Pure: what is shown, not how one comes there."""
+
+from dataclasses import dataclass
+
+from pipelines.sandbox.server.device.views import HEIGHT, WIDTH, View
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.world.content.videos import Work
+
+_TEXT = "android.widget.TextView"
+_BUTTON = "android.widget.LinearLayout"
+_COLUMNS, _TILE = 3, 360
+_TOO_MANY, _HUNDRED_MILLION = 10_000, 100_000_000
+_GRID_TOP, _ROWS = 700, 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkFacts:
+    """What the app shows of a work."""
+
+    aweme_id: str
+    nickname: str
+    handle: str
+    caption: str
+    link: str
+    counts: tuple[int, int, int, int]
+
+
+def facts_of(platform: Platform, work: Work) -> WorkFacts:
+    """A work as its author and the app present it."""
+    author = platform.world.account(work.account)
+    return WorkFacts(
+        aweme_id=work.aweme_id,
+        nickname=author.nickname,
+        handle=author.unique_id,
+        caption=platform.world.caption(work),
+        link=platform.addresses.short_link("video", int(work.aweme_id)),
+        counts=(work.digg_count, work.comment_count, work.collect_count, work.share_count),
+    )
+
+
+def rounded(count: int) -> str:
+    """A count as the app writes it; none at all where there is nothing to count."""
+    if not count:
+        return ""
+    if count >= _HUNDRED_MILLION:
+        return f"{count / _HUNDRED_MILLION:.1f}亿"
+    return f"{count / _TOO_MANY:.1f}万" if count >= _TOO_MANY else str(count)
+
+
+def home() -> list[View]:
+    """What the app shows when it starts."""
+    return [
+        View(id="main_bottom", box=(0, HEIGHT - 160, WIDTH, HEIGHT)),
+        View(id="tab_home", kind=_TEXT, text="首页", box=(0, HEIGHT - 160, 270, HEIGHT)),
+        View(id="tab_me", kind=_TEXT, text="我", box=(810, HEIGHT - 160, WIDTH, HEIGHT)),
+    ]
+
+
+def loading() -> list[View]:
+    """A screen that has not come yet."""
+    return [
+        View(id="loading", kind="android.widget.ProgressBar", desc="加载中",
+             box=(490, 1150, 590, 1250)),
+    ]  # fmt: skip
+
+
+def missing() -> list[View]:
+    """What stands for a track that is not there."""
+    return [View(id="empty_hint", kind=_TEXT, text="音乐不存在", box=(300, 1100, 780, 1200))]
+
+
+def track(title: str, author: str, likes: list[int], *, uses: int) -> list[View]:
+    """The page of a track: its name, and the first of its works as tiles."""
+    tiles = [
+        View(
+            id="cover",
+            kind="android.widget.ImageView",
+            desc=f"作品{number + 1}，点赞{rounded(count) or '0'}",
+            box=_tile(number),
+            action=f"work:{number}",
+        )
+        for number, count in enumerate(likes[: _COLUMNS * _ROWS])
+    ]
+    return [
+        View(id="music_detail", box=(0, 0, WIDTH, HEIGHT)),
+        View(id="music_title", kind=_TEXT, text=title, box=(40, 220, 1000, 300)),
+        View(id="music_owner", kind=_TEXT, text=author, box=(40, 310, 1000, 370)),
+        View(id="music_uses", kind=_TEXT, text=f"{rounded(uses) or '0'}人使用",
+             box=(40, 390, 600, 450)),
+        *tiles,
+    ]  # fmt: skip
+
+
+def work(shown: WorkFacts, *, is_last_again: bool) -> list[View]:
+    """One work of a feed. `is_last_again`: a swipe led no further, and a toast says so."""
+    digg, comment, collect, share = (rounded(count) for count in shown.counts)
+    toast = View(id="toast", kind=_TEXT, text="没有更多了", box=(340, 1900, 740, 1980))
+    return [
+        View(id="feed_item", box=(0, 0, WIDTH, HEIGHT), action="pause"),
+        View(id="title", kind=_TEXT, text=f"@{shown.nickname}", box=(40, 1960, 700, 2020),
+             action="author"),
+        View(id="desc", kind=_TEXT, text=shown.caption, box=(40, 2030, 840, 2160)),
+        View(kind=_BUTTON, desc=f"未点赞，喜欢{digg}，按钮", box=(920, 1200, 1060, 1360)),
+        View(kind=_BUTTON, desc=f"评论{comment}，按钮", box=(920, 1380, 1060, 1540)),
+        View(kind=_BUTTON, desc=f"未选中，收藏{collect}，按钮", box=(920, 1560, 1060, 1720)),
+        View(kind=_BUTTON, desc=f"分享{share}，按钮", box=(920, 1740, 1060, 1900),
+             action="share"),
+        *([toast] if is_last_again else []),
+    ]  # fmt: skip
+
+
+def share(shown: WorkFacts) -> list[View]:
+    """What the share button brings: a text to be passed on."""
+    text = f"7.43 复制打开看看【{shown.nickname}的作品】{shown.caption[:16]} {shown.link} :/ w@f"
+    return [
+        View(id="share_panel", box=(0, 1500, WIDTH, HEIGHT)),
+        View(id="share_text", kind=_TEXT, text=text, box=(40, 1560, 1040, 1700)),
+        View(id="share_copy", kind=_BUTTON, desc="复制链接，按钮", box=(40, 1760, 240, 1960)),
+    ]
+
+
+def account(shown: WorkFacts) -> list[View]:
+    """The page of an account."""
+    return [
+        View(id="profile", box=(0, 0, WIDTH, HEIGHT)),
+        View(id="nickname", kind=_TEXT, text=shown.nickname, box=(40, 500, 1000, 580)),
+        View(id="unique_id", kind=_TEXT, text=f"账号：{shown.handle}", box=(40, 600, 1000, 660)),
+    ]
+
+
+def prompt(kind: str) -> list[View]:
+    """What stands in the way of everything else."""
+    if kind == "login":
+        return [
+            View(id="login_panel", box=(0, 900, WIDTH, HEIGHT)),
+            View(id="login_title", kind=_TEXT, text="登录后查看更多精彩内容",
+                 box=(100, 960, 980, 1060)),
+            View(id="login_submit", kind=_BUTTON, desc="一键登录，按钮",
+                 box=(100, 1400, 980, 1540)),
+        ]  # fmt: skip
+    if kind == "verification":
+        return [
+            View(id="captcha_panel", box=(90, 700, 990, 1700)),
+            View(id="captcha_title", kind=_TEXT, text="请完成下列验证后继续",
+                 box=(120, 730, 960, 800)),
+        ]  # fmt: skip
+    return [
+        View(id="dialog_title", kind=_TEXT, text="青少年模式", box=(200, 900, 880, 980)),
+        View(id="dialog_close", kind=_TEXT, text="我知道了", box=(200, 1300, 880, 1400),
+             action="close_dialog"),
+    ]  # fmt: skip
+
+
+def _tile(number: int) -> tuple[int, int, int, int]:
+    row, column = divmod(number, _COLUMNS)
+    left, top = column * _TILE, _GRID_TOP + row * _TILE
+    return (left, top, left + _TILE, top + _TILE)

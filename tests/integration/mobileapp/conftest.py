@@ -1,0 +1,127 @@
+"""A stand-in device behind its adb server in this process, and a reader with the real client."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.platform.http.politeness import Turns
+from pipelines.platform.mobileapp.adb import AdbPhone
+from pipelines.platform.mobileapp.claim import Claim
+from pipelines.platform.mobileapp.layouts import App, load_app
+from pipelines.platform.mobileapp.reader import AppReader
+from pipelines.sandbox.server.addresses import Addresses, read_code
+from pipelines.sandbox.server.device.phone import StandInPhone
+from pipelines.sandbox.server.device.server import AdbServer
+from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.world.content.videos import Work
+from pipelines.sandbox.world.world import World
+from tests.fake_clock import FakeClock
+from tests.town import SEED, SIZE
+from warehouse.control.records import Grant
+
+CODE = re.compile(r"/([a-z][0-9A-Za-z]+)/")
+
+
+@dataclass
+class Book:
+    """A book of hosts in which everybody's turn comes at once."""
+
+    asked: list[str] = field(default_factory=list)
+
+    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+        self.asked.append(host)
+        return Grant(wait_s=1 / rate_per_s, spent=len(self.asked) > daily_budget)
+
+    def pause_host(self, host: str, until: datetime) -> None:
+        raise AssertionError(f"nobody pauses {host} until {until}")
+
+    def host_paused_until(self, host: str) -> datetime | None:
+        return None
+
+
+@dataclass
+class Device:
+    """The device of one test, and what is true about its app."""
+
+    phone: StandInPhone
+    server: AdbServer
+    world: World
+    clock: FakeClock = field(default_factory=FakeClock)
+    book: Book = field(default_factory=Book)
+    readers: list[AppReader] = field(default_factory=list)
+
+    @property
+    def track(self) -> str:
+        """A track with some works."""
+        return max(self.world.tracks, key=lambda one: len(self.works(one.music_id))).music_id
+
+    def works(self, music_id: str) -> list[Work]:
+        """The works that the app shows of a track, in its order."""
+        sound = self.world.sound_of(music_id)
+        assert sound is not None
+        rows = [self.world.works.row(row) for row in self.world.music_list(sound.index).tolist()]
+        return [work for work in rows if self.world.is_public(work)]
+
+    def adb(self, serial: str = "stand-in-1") -> AdbPhone:
+        return AdbPhone(serial, port=self.server.port)
+
+    def reader(self, *, app: App | None = None, daily_budget: int = 10_000) -> AppReader:
+        """A reader with the real client of the adb server."""
+        app = app or load_app("sandbox")
+        assert app is not None
+        phone = self.adb()
+        made = AppReader(
+            phone,
+            app,
+            turns=Turns(self.book, app.rate, daily_budget=daily_budget, clock=self.clock),
+            claim=Claim(phone.address, clock=self.clock),
+            clock=self.clock,
+            link_of=lambda music_id: f"http://share.vidplat.localhost:1/share/music/{music_id}/",
+            identify=identify,
+        )
+        self.readers.append(made)
+        return made
+
+
+async def identify(text: str) -> str | None:
+    """The work of the short link in a shared text."""
+    for code in CODE.findall(text):
+        found = read_code(code)
+        if found is not None:
+            return str(found[1])
+    return None
+
+
+@pytest.fixture(scope="session")
+def small_world() -> World:
+    return World(SEED, SIZE)
+
+
+@pytest.fixture
+async def device(small_world: World, tmp_path: Path) -> AsyncIterator[Device]:
+    platform = Platform(small_world, cache_dir=tmp_path, addresses=Addresses(1))
+    made = Device(StandInPhone(platform), AdbServer(StandInPhone(platform)), small_world)
+    made.server.phone = made.phone
+    await made.server.start(0)
+    yield made
+    for reader in made.readers:
+        await reader.aclose()
+    await made.server.close()
+    platform.close()
+
+
+@pytest.fixture
+def changed_app() -> Callable[..., Any]:
+    """The app of the sandbox with something else about it."""
+
+    def make(**values: Any) -> App:
+        app = load_app("sandbox")
+        assert app is not None
+        return app.model_copy(update=values)
+
+    return make
