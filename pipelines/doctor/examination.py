@@ -31,10 +31,10 @@ from warehouse.queries.surface_health import read_last_worked
 from warehouse.records.errors import SametrackError, UnreachableError
 from warehouse.records.health import SurfaceHealth
 
-LOOK_S = 14.0
-"""So long may one look at this machine take. A busy machine is slow to load libraries."""
 TIME_S = 22.0
-KEEPING_S = 2.0  # of that, for keeping what became of the surfaces
+"""Time limit of an examination. A busy machine is slow to load libraries."""
+AFTER_CHECKS_S = 8.0  # of that, left when the checks of this machine must have ended
+KEEPING_S = 2.0  # of that, left for storing the results of the surfaces
 STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 
 ORDER = (
@@ -58,6 +58,7 @@ class Examination:
         looks: Looks at this machine, by what they look at.
         surfaces: The surfaces to be asked, and what became of them.
         findings: What was found on this machine, in the order in which it was found.
+        time_s: Time limit of the whole examination, in seconds.
     """
 
     settings: Settings
@@ -70,6 +71,7 @@ class Examination:
     robots: list[Document] = field(default_factory=list)
     fault: BaseException | None = None
     begun_at: float = field(default_factory=time.monotonic)
+    time_s: float = TIME_S
 
     def run(self) -> None:
         """Look and ask, to the end; never raises. Blocking."""
@@ -126,9 +128,9 @@ class Examination:
 
     async def _look(self, name: str, look: Look) -> None:
         try:
-            found = await within(look, LOOK_S, name=name)
+            found = await within(look, self.time_s - AFTER_CHECKS_S, name=name)
         except TimeoutError:
-            says = f"no answer within {LOOK_S:.0f} s"
+            says = f"no answer within {self.time_s - AFTER_CHECKS_S:.0f} s"
             found = (
                 Finding(name, "fail", says, "look at the disk, and at the store's server")
                 if name in STORES
@@ -192,7 +194,7 @@ class Examination:
             await ask_and_keep(
                 self.settings, profile, control=control, warehouse=warehouse,
                 surfaces=list(self.surfaces), asked_by="cli", watch=watch,
-                total_s=max(1.0, self.begun_at + TIME_S - KEEPING_S - time.monotonic()),
+                total_s=max(1.0, self.begun_at + self.time_s - KEEPING_S - time.monotonic()),
             )  # fmt: skip
             self.circuits = to_circuit_documents(control.circuits())
             self.robots = to_robots_documents(control.robots_decisions())

@@ -25,7 +25,7 @@ _FROM_SETTINGS: Mapping[Kind, str] = {
 }
 KEPT = 4
 """So many of a kind are remembered: a canary that is gone must not condemn its surface."""
-_WORLD_S = 3.0
+_WORLD_S = 10.0
 
 
 @dataclass(slots=True)

@@ -23,8 +23,8 @@ def doctor(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProce
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     given = {"PROFILE": "sandbox", "DATA_HOME": str(home), "PYTHONPATH": str(ROOT), **env}
     return subprocess.run(
-        [sys.executable, "-m", "api.cli.main", "doctor", *arguments],
-        env={**kept, **given}, cwd=home, capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-m", "api.cli.main", "doctor", "--time-limit", "600", *arguments],
+        env={**kept, **given}, cwd=home, capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_all_well_is_status_0_and_one_json_document(platform: int, tmp_path: Pat
 
 def test_the_times_of_the_parts_add_up_to_less_than_what_is_promised() -> None:
     assert asking.TOTAL_S <= examination.TIME_S - examination.KEEPING_S
-    assert examination.LOOK_S < examination.TIME_S < doctor_command.DEADLINE_S < PROMISED_S
+    assert examination.TIME_S + doctor_command.CLOSING_S <= doctor_command.DEADLINE_S < PROMISED_S
     assert asking.LIMITS.attempts == 1
 
 

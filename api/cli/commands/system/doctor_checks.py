@@ -6,7 +6,7 @@ from functools import partial
 from api.settings import ApiSettings
 from pipelines.doctor.checks import machine
 from pipelines.doctor.checks.device import device_looks
-from pipelines.doctor.examination import Examination, Look
+from pipelines.doctor.examination import TIME_S, Examination, Look
 from pipelines.doctor.findings import Finding
 from pipelines.doctor.probes.table import BY_SURFACE
 from pipelines.platform.profiles import Profile
@@ -18,12 +18,15 @@ DAGSTER_PORT = 8781  # `--dagster-port` of `sametrack up` says otherwise where i
 _BROWSER = "browser-public"
 
 
-def build_examination(surfaces: Sequence[str], *, wants_surfaces: bool) -> Examination:
+def build_examination(
+    surfaces: Sequence[str], *, wants_surfaces: bool, time_s: float = TIME_S
+) -> Examination:
     """The examination of the world that the settings name.
 
     Args:
         surfaces: Names of the surfaces to be asked; none means all.
         wants_surfaces: False looks at this machine alone.
+        time_s: Time limit of the examination, in seconds.
 
     Raises:
         InvalidParameterError: The profile cannot be read, or a surface is not known.
@@ -43,6 +46,7 @@ def build_examination(surfaces: Sequence[str], *, wants_surfaces: bool) -> Exami
     is_asked = wants_surfaces and profile is not None and not has_own_world
     chosen = [name for name in BY_SURFACE if not surfaces or name in surfaces]
     return Examination(
+        time_s=time_s,
         settings=settings,
         profile=profile,
         looks=[*_looks(settings, profile), *device_looks(settings, may_open=is_asked)],
