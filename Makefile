@@ -42,8 +42,9 @@ $(UV):
 	@echo "set-up 2/3: the locked packages (about 1.9 GB once; seconds when nothing changed)"
 	@test -x $(BIN)/python || { py=$$($(FIND_PYTHON)); $(UV) venv --quiet --python "$${py:-3.12}" .venv; }
 	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
-	@echo "set-up 3/3: Sametrack itself"
+	@echo "set-up 3/3: Sametrack itself; its inner loops are compiled once"
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@$(BIN)/python -c "from pipelines.audio.matching.verify import warm_up; warm_up()"
 	@touch $@
 
 demo: env ## scan a demo track of the stand-in platform and show the verified ranking (SEED=, SIZE=)
