@@ -20,6 +20,7 @@ from api.cli.rendering.results import print_banner
 from api.cli.terminal import EXIT_FAILED, EXIT_INPUT, INPUT_ERROR_TYPES, err, out, show_error
 from api.client import Answer, AsyncClient, Connection
 from api.client.errors import ClientError, NoAnswerError, ServiceError
+from api.services.report.messages import EXPERIMENTAL_BANNER
 
 if TYPE_CHECKING:
     from api.settings import ApiSettings
@@ -70,6 +71,8 @@ def show[Data](
         return
     if isinstance(data, dict) and data.get("is_demo_data"):
         print_banner(err)  # said about the answer, so that stdout can be handed on
+    if isinstance(data, dict) and data.get("is_experimental"):
+        print_banner(err, EXPERIMENTAL_BANNER)
     view(out, data)
 
 

@@ -94,6 +94,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("verify_redirect", "pages", "a redirect to a verification page", VerificationDemandedError, "verify_redirect", _DEMANDED),
     Refusal("verify_check", "search", "no result because of `verify_check`", VerificationDemandedError, "verify_check", _DEMANDED),
     Refusal("verify_type", "search", "a body that names a `verify_type`", VerificationDemandedError, "verify_type", _DEMANDED),
+    Refusal("captcha_json", "lists", "a body that is a captcha: a `code`, and the `type` verify", VerificationDemandedError, "captcha_json", _DEMANDED),
+    Refusal("login_code_8", "lists", "status_code 8", LoginRequiredError, "status_code 8", _DEMANDED),
     Refusal("login_code", "search", "status_code 2483", LoginRequiredError, "status_code 2483", _DEMANDED),
     Refusal("login_status", "http", "401", LoginRequiredError, None, _DEMANDED),
     Refusal("forbidden", "http", "403", ForbiddenError, None, _DEMANDED),

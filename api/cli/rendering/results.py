@@ -106,9 +106,8 @@ def print_related(console: Console, videos: list[Document]) -> None:
     console.print(table)
 
 
-def print_banner(console: Console) -> None:
-    """Says that nothing here is real."""
-    words = wording.DEMO_BANNER
+def print_banner(console: Console, words: wording.Words = wording.DEMO_BANNER) -> None:
+    """Says that nothing here is real, or what else is to be known of all that follows."""
     console.print(f"[black on yellow] {words.en} [/] [yellow]{words.zh}[/]")
 
 

@@ -1,7 +1,7 @@
 // Everything that is asked of the service: one request, one stream, one blob. The token goes into
 // a header only.
 import { batch } from "./html.js";
-import { isDemo, isOnline, lastExchange, needsToken, setUp, token } from "./state.js";
+import { isDemo, isExperimental, isOnline, lastExchange, needsToken, setUp, token } from "./state.js";
 
 export const PATHS = {
   sec: "/api/v1/vidplat/web/get_sec_user_id",
@@ -78,6 +78,7 @@ function learn(status, envelope) {
   if (refused?.type === "profile_not_chosen") setUp.value = refused;
   else if (status < 400) setUp.value = null;
   if (envelope?.data?.is_demo_data === true || envelope?.data?.data_provider === "mock") isDemo.value = true;
+  if (envelope?.data?.is_experimental === true) isExperimental.value = true;
 }
 
 // A picture or a sound as an address of this page's own. The caller revokes it.

@@ -4,7 +4,7 @@ import { Fragment, html, render, signal, useEffect, useRef, useState } from "./h
 import { loadWords, t } from "./i18n.js";
 import { CheckField, Fault, Icon, TextField } from "./parts/ui.js";
 import { link, refuseSecrets, route } from "./router.js";
-import { chooseLang, chooseTheme, chooseToken, isDemo, isOnline, isTokenKept, lang, lastExchange, needsToken, notices, setUp, theme, token } from "./state.js";
+import { chooseLang, chooseTheme, chooseToken, isDemo, isExperimental, isOnline, isTokenKept, lang, lastExchange, needsToken, notices, setUp, theme, token } from "./state.js";
 import { HotView } from "./views/hot.js";
 
 const hadSecret = signal(refuseSecrets());
@@ -79,6 +79,7 @@ function Bar() {
 
 function Strips() {
   return html`${!isOnline.value && html`<div class="strip off" role="alert"><b>${t("strip.offline")}</b> ${t("strip.offline_hint")} <button type="button" class="button little" onClick=${begin}>${t("act.again")}</button></div>`}
+    ${isExperimental.value && html`<div class="strip demo" role="status"><b>${t("strip.experimental")}</b> ${t("strip.experimental_hint")}</div>`}
     ${isDemo.value && html`<div class="strip demo" role="status"><b>${t("strip.demo")}</b> ${t("strip.demo_hint")}</div>`}
     ${hadSecret.value && html`<div class="strip off" role="alert"><b>${t("strip.secret")}</b> ${t("strip.secret_hint")} <button type="button" class="button little" onClick=${() => { hadSecret.value = false; }}>${t("act.understood")}</button></div>`}
     ${setUp.value && html`<div class="strip off" role="alert"><b>${setUp.value.detail}.</b> ${setUp.value.hint}</div>`}`;

@@ -27,6 +27,7 @@ export const token = signal(kept(KEYS.token) ?? "");
 export const needsToken = signal(false);
 export const isOnline = signal(navigator.onLine);
 export const isDemo = signal(false);
+export const isExperimental = signal(false);
 export const setUp = signal(null); // the error of a service that no profile is chosen for
 export const notices = signal([]);
 export const lastExchange = signal(null); // request and response that the raw preview shows

@@ -16,10 +16,12 @@ from pipelines.platform.parsers.fields import Node
 from pipelines.platform.refusal_table import refused
 from warehouse.records.errors import UpstreamError
 
-LOGIN_CODE = 2483
+LOGIN_CODES = {2483: "login_code", 8: "login_code_8"}
+"""What JSON surfaces answer to a guest where they want an account, by the row of each."""
 UNKNOWN_CODE = 5  # a bad or unknown id
 _BLOCKED = b"blocked"
 _VERIFY = "verify_check"
+_CAPTCHA = "verify"  # the type of a body that stands for a captcha
 _PAGE_KEPT = 64 * 1024  # a page that says no is short
 
 
@@ -100,6 +102,8 @@ def refuse_status(body: Node) -> None:
 def _verification(body: Node) -> UpstreamError | None:
     nil = body.node("search_nil_info")
     row = "verify_type" if body.values.get("verify_type") else None
+    if body.values.get("type") == _CAPTCHA and body.has("code"):
+        row = "captcha_json"
     if nil is not None and _VERIFY in {nil.text("search_nil_type"), nil.text("search_nil_item")}:
         row = "verify_check"
     if row is None:
@@ -111,8 +115,8 @@ def _by_code(body: Node) -> UpstreamError | None:
     code = body.whole("status_code") or 0
     if code == 0:
         return None
-    if code == LOGIN_CODE:
-        return refused("login_code", "the surface wants an account", surface=body.surface)
+    if code in LOGIN_CODES:
+        return refused(LOGIN_CODES[code], "the surface wants an account", surface=body.surface)
     return refused(
         "unknown_code",
         "the surface answered with a status that is not known",

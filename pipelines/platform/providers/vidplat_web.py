@@ -1,20 +1,21 @@
-"""`vidplat-web`, experimental: works by the detail that the platform's own desktop pages load, all
-else as `vidplat-public`. It takes no signature and solves nothing; where the surface says no, the
-public ones answer.
+"""`vidplat-web`, experimental: works by the detail that the platform's own desktop pages load, then
+by the pages themselves; all else as `vidplat-public`. It takes no signature and solves nothing.
+Where both withhold a work, the public surfaces answer; what demands something ends the question.
 """
 
 from dataclasses import replace
 
-from pipelines.platform.call_trace import open_trail
+from pipelines.platform.call_trace import Answer, open_trail
 from pipelines.platform.parsers.lists import parse_detail_body
+from pipelines.platform.parsers.pages import parse_work_page
 from pipelines.platform.providers.dependencies import Supplies
 from pipelines.platform.providers.user_cookie import CookieClient
-from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.providers.vidplat_public import Detail, VidplatPublic
 from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import Policy, allows
 from pipelines.platform.surfaces import with_requests
 from warehouse.records.errors import UpstreamError
-from warehouse.records.videos import UnavailableVideo, VideoDetail
+from warehouse.records.videos import UnavailableVideo
 
 _WEB_APP = {"aid": "6383", "device_platform": "webapp"}
 
@@ -35,21 +36,38 @@ def build_vidplat_web(name: str, supplies: Supplies) -> "VidplatWeb":
 
 
 class VidplatWeb(VidplatPublic):
-    """The public surfaces, and before them the detail of the desktop pages."""
+    """The public surfaces, and before them what the desktop pages load and carry."""
 
-    async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
-        """One work: the desktop detail, and where that withholds it the public sources."""
-        at = self._surfaces
-        ask = at.ask("web_detail", aweme_id=aweme_id, **_WEB_APP)
+    async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
+        """One work: the desktop detail, where that withholds it the desktop page, and where that
+        does, too, the public sources.
+        """
         with open_trail() as trail:
-            try:
-                return await at.read_twice(
-                    ask,
-                    aweme_id,
-                    lambda a: parse_detail_body(a.body, aweme_id=aweme_id, seen=at.seen(a)),
-                )
-            except UpstreamError as error:
-                if not allows(error, Policy.OTHER_SOURCE):
-                    raise
+            for ask in (self._detail, self._page):
+                try:
+                    return with_requests(await ask(aweme_id), trail.request_count)
+                except UpstreamError as error:
+                    if not allows(error, Policy.OTHER_SOURCE):
+                        raise
             found = await super().fetch_video(aweme_id)
         return with_requests(found, trail.request_count)
+
+    async def _detail(self, aweme_id: str) -> Reading[Detail]:
+        at = self._surfaces
+        return await at.read_twice(
+            at.ask("web_detail", aweme_id=aweme_id, **_WEB_APP),
+            aweme_id,
+            lambda a: parse_detail_body(a.body, aweme_id=aweme_id, seen=at.seen(a)),
+        )
+
+    async def _page(self, aweme_id: str) -> Reading[Detail]:
+        at = self._surfaces
+
+        def parse(answer: Answer) -> Detail:
+            if at.is_gone(answer):
+                return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
+            return parse_work_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
+
+        return await at.read_twice(
+            at.ask_page("web_video_page", aweme_id=aweme_id), aweme_id, parse
+        )

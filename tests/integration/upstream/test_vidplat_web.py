@@ -21,11 +21,12 @@ from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import open_lake
-from warehouse.records.errors import ForbiddenError
+from warehouse.records.errors import ForbiddenError, LoginRequiredError, VerificationDemandedError
 from warehouse.records.videos import VideoDetail
 
 ID = "7568123456789012345"
 DETAIL, PAGE = "/aweme/v1/web/aweme/detail/", f"/share/video/{ID}/"
+DESKTOP = f"/video/{ID}"
 SECRETS = ("s3cret/Session+Value==", "tt-0123456789abcdef")
 COOKIE = f"sessionid={SECRETS[0]}; guest={SECRETS[1]}; a=1"
 SHAPES = Path(__file__).parents[2] / "shapes"
@@ -85,16 +86,52 @@ async def test_a_work_is_read_by_its_desktop_detail(wire: Any, provider: Any) ->
     assert hosts_that_saw(wire, SECRETS[0]) == {"www.vidplat.localhost"}
 
 
+async def test_a_work_whose_detail_is_withheld_is_read_from_its_desktop_page(
+    wire: Any, provider: Any
+) -> None:
+    """The page holds the same data as the share page, in the older container."""
+    wire.answers[DETAIL] = [reply(b"")]
+    wire.answers[DESKTOP] = [reply((SHAPES / "video_page" / "old_container.html").read_bytes())]
+    reading = await provider.fetch_video(ID)
+    await provider.aclose()
+    assert isinstance(reading.value, VideoDetail)
+    assert (reading.surface, reading.request_count) == ("web_video_page", 3)
+
+
+@pytest.mark.parametrize(
+    ("shape_file", "error", "reason"),
+    [
+        ("detail/captcha.json", VerificationDemandedError, "captcha_json"),
+        ("detail/argus.html", VerificationDemandedError, "script_challenge"),
+        ("detail/login_8.json", LoginRequiredError, "status_code 8"),
+        ("detail/login.json", LoginRequiredError, "status_code 2483"),
+    ],
+)
+async def test_a_demand_of_the_web_host_ends_the_question_by_name(
+    shape_file: str, error: Any, reason: str, wire: Any, provider: Any
+) -> None:
+    """Nothing is solved, and nobody else is asked because of it."""
+    wire.answers[DETAIL] = [reply((SHAPES / shape_file).read_bytes())]
+    with pytest.raises(error) as caught:
+        await provider.fetch_video(ID)
+    await provider.aclose()
+    assert caught.value.reason == reason
+    assert [one.target.partition("?")[0] for one in wire.seen if one.target != "/robots.txt"] == [
+        DETAIL
+    ]
+
+
 async def test_only_the_web_host_ever_sees_the_cookie(wire: Any, provider: Any) -> None:
     """Not the share host, where the other surfaces are, and not the target of a redirect."""
     away = f"Location: http://share.vidplat.localhost:{wire.port}/moved\r\n"
     page = (SHAPES / "video_page" / "video.html").read_bytes()
     wire.answers[DETAIL] = [reply(b"", status="302 Found", more=away)]
     wire.answers["/moved"] = [reply(b"")]
+    wire.answers[DESKTOP] = [reply(b"")]
     wire.answers[PAGE] = [reply(page)]
     await provider.fetch_video(ID)
     await provider.aclose()
-    assert {"/moved", PAGE} <= {request.target for request in wire.seen}
+    assert {"/moved", DESKTOP, PAGE} <= {request.target for request in wire.seen}
     assert hosts_that_saw(wire, SECRETS[1]) == {"www.vidplat.localhost"}
 
 

@@ -59,6 +59,11 @@ export default {
   "raw.response": ["Response", "响应"],
   "raw.title": ["Request and response", "请求与响应预览"],
   "state.loading": ["Loading…", "加载中…"],
+  "strip.experimental": ["Experimental source.", "实验性数据源。"],
+  "strip.experimental_hint": [
+    "Read from desktop surfaces that answer today and may not tomorrow.",
+    "数据来自桌面端页面, 随时可能失效。",
+  ],
   "strip.demo": ["Demo data.", "演示数据。"],
   "strip.demo_hint": [
     "This world is invented on this machine; nothing here is a real account or work.",

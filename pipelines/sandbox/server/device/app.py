@@ -119,11 +119,11 @@ class ScriptedApp:
     def _prompt(self) -> str | None:
         """What stands in the way at this place, if anything does."""
         prompt, at = self._script.prompt, self._screens[-1]
-        if prompt is None or at.name in {"home", "missing"}:
+        if prompt is None or at.name == "missing":
             return None
         if prompt == "dialog" and self._is_dialog_closed:
             return None
-        is_due = at.name != "track" and at.index >= self._script.prompt_after
+        is_due = at.name not in {"home", "track"} and at.index >= self._script.prompt_after
         return prompt if is_due or self._script.prompt_after == 0 else None
 
     def _track(self, music_id: str) -> At:

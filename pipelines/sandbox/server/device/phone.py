@@ -57,7 +57,7 @@ class StandInPhone:
         if self._away > 0:
             self._away -= 1
             return False
-        return True
+        return self.script.state != "absent"
 
     def lose(self) -> None:
         """Go away, and forget which screen showed."""

@@ -20,12 +20,12 @@ class Script:
         loading: How many dumps after each step show a screen that still loads.
         lose_after: After so many swipes the device is lost in the middle of one; 0 for never.
         lose_in: Whether it is lost in the swipe, or while the next tree is sent.
-        away: To so many requests it then is not there.
+        away: To so many requests it then is not there, before it is back.
         delay_s: How long every command takes.
         is_silent: Commands are taken, and never answered.
     """
 
-    state: Literal["device", "offline", "unauthorized"] = "device"
+    state: Literal["device", "offline", "unauthorized", "absent"] = "device"
     is_installed: bool = True
     version: str = "31.2.0"
     prompt: Prompt | None = None
