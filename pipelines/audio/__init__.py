@@ -1,5 +1,5 @@
-"""Listening: from a file to features, from two sets of features to distances and a verdict.
+"""Audio analysis: decode files, extract features, compare two sounds and reach a verdict.
 
-What belongs here: decoding in limited child processes, features, alignment, scores, verdicts.
-Not here: the network, Dagster, storage, the choice of what is compared with what.
+Holds decoding in resource-limited child processes, features, alignment, scores and verdicts.
+Not here: network access, Dagster, storage, the choice of which sounds are compared.
 """

@@ -1,8 +1,8 @@
-"""Why a pair was judged as it was, as arrays for a picture: both sounds on one time axis, where
-they are alike, the stretch that was compared and its numbers against their limits.
+"""Explain the verdict on a pair as plot data: both sounds on one time axis, their similarity, the
+compared window and its measures against the limits.
 
-Stored features and stored evidence in, a frozen record out. NumPy alone: this module may be loaded
-where nothing is decoded and nothing compiled. Not here: drawing, judging again (`recompute.py`).
+Stored features and evidence in, a frozen record out. Needs NumPy only, so processes that neither
+decode nor compile may import it. Not here: drawing, recomputing a verdict (`recompute.py`).
 """
 
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from warehouse.records.evidence import Limits, PairEvidence, variant_kind
 
 LARGEST_MAP = 400
 WIDEST_STRIP = 900
-_MOST_FRAMES = 1_500  # a longer sound is looked at in larger steps
+_MOST_FRAMES = 1_500  # longer sounds are subsampled
 _ALIKE_OVER_S = 1.0
 _LEAST_ENERGY = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Strip:
-    """Chroma of one sound: `levels` (36, columns) in 0..1, from `start_s` for `duration_s` seconds
-    of the reference's time.
+    """Chroma of one sound: `levels` (36, columns) in 0..1, starting at `start_s` on the
+    reference's time axis and lasting `duration_s` seconds.
     """
 
     levels: NDArray[np.float32]
@@ -36,10 +36,10 @@ class Strip:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Similarity:
-    """Chroma plus MFCC correlation of one second around each pair of moments.
+    """Similarity map: chroma plus MFCC correlation in one second around each pair of times.
 
-    `values` (candidate rows, reference columns) in -2..2, both at most 400, cover both sounds from
-    0 s on; candidate time is that of the sound with its speed undone.
+    `values` has shape (candidate, reference), at most 400 each, in -2..2, and covers both sounds
+    from 0 s. Candidate time is after its speed change is undone.
     """
 
     values: NDArray[np.float32]
@@ -49,7 +49,7 @@ class Similarity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The compared stretch in seconds; the candidate's start with its speed undone."""
+    """The compared window in seconds; the candidate's start is after its speed is undone."""
 
     reference_start_s: float
     candidate_start_s: float
@@ -58,7 +58,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One number of the evidence; `limit` None where none is set."""
+    """One measure of the evidence and its limit, None if it has none."""
 
     name: str
     value: float | None
@@ -67,7 +67,7 @@ class Measure:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the value meets its limit; None when either is unknown."""
+        """Whether the value meets its limit; None if either is unknown."""
         if self.value is None or self.limit is None:
             return None
         return self.value <= self.limit if self.lower_is_better else self.value >= self.limit
@@ -75,7 +75,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Explanation:
-    """A judged pair, ready to be drawn. `window` None: nothing was compared."""
+    """A judged pair ready for plotting. `window` is None if nothing was compared."""
 
     evidence: PairEvidence
     measures: tuple[Measure, ...]
@@ -88,13 +88,13 @@ class Explanation:
 def explain_pair(
     reference: Features, candidate: Features, evidence: PairEvidence, *, limits: Limits
 ) -> Explanation:
-    """Show a judged pair.
+    """Build the plot data of a judged pair.
 
     Args:
         reference: Uncentred features of the reference, as stored.
         candidate: Uncentred features of the candidate, as stored.
-        evidence: What was found for this pair.
-        limits: What it was held against.
+        evidence: The evidence stored for this pair.
+        limits: The limits that the verdict used.
     """
     tempo = _tempo(evidence)
     undone = _undone(candidate, evidence)
@@ -111,7 +111,7 @@ def explain_pair(
 
 
 def measures_of(evidence: PairEvidence, limits: Limits) -> tuple[Measure, ...]:
-    """The numbers of a pair against the limits of the segment it was judged by."""
+    """Return the measures of a pair with the limits of its segment's rule."""
     if evidence.segment == "whole":
         allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
     else:
@@ -197,7 +197,7 @@ def _along(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
 
 
 def _along_diagonal(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    """Sum of the `width` neighbours of each cell along its diagonal."""
+    """Sum the `width` neighbours of each cell along its diagonal."""
     before = width - 1 - width // 2
     padded = np.pad(values, ((before, width), (before, width)))
     rows, columns = values.shape
@@ -208,7 +208,7 @@ def _along_diagonal(values: NDArray[np.float32], width: int) -> NDArray[np.float
 
 
 def _reduced(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np.float32]:
-    """Largest value of each block of `rows` x `columns`: a thin diagonal must not vanish."""
+    """Reduce blocks of `rows` x `columns` to their maximum, which keeps a thin diagonal visible."""
     for axis, size in enumerate((rows, columns)):
         starts = np.arange(0, values.shape[axis], max(1, size))
         values = np.maximum.reduceat(values, starts, axis=axis)

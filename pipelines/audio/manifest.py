@@ -1,6 +1,6 @@
-"""A benchmark manifest: which reference files are compared with which candidate, and the scores.
+"""Benchmark manifests: read the pairs to compare, verify them and write their scores.
 
-What belongs here: the two file forms and the loop over the rows. Not here: printing.
+Holds the two file formats and the loop over the rows. Not here: printing.
 """
 
 import csv
@@ -37,12 +37,12 @@ _MISSING = NotComparable(sha256=None, reason="file_missing")
 
 
 class ManifestUnreadableError(InputError):
-    """The manifest is no CSV file, or lacks one of its three columns."""
+    """The manifest is not a CSV file or lacks a required column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestRow:
-    """One row: paths are absolute."""
+    """One row of the manifest, with absolute paths."""
 
     pair_id: str
     references: tuple[Path, ...]
@@ -51,8 +51,10 @@ class ManifestRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestScore:
-    """The verdict on one row. `cpu_ms` is the processor time of comparing the row's features;
-    decoding and measuring happen once per file and are told apart (`Sound.cpu_ms`).
+    """The verdict on one row.
+
+    `cpu_ms` is the CPU time of comparing features only; decoding and measuring happen once per
+    file and are reported separately (`Sound.cpu_ms`).
     """
 
     pair_id: str
@@ -61,10 +63,12 @@ class ManifestScore:
 
 
 def read_manifest(path: Path) -> list[ManifestRow]:
-    """Read `pair_id, refs, candidate`; more columns are ignored, paths are relative to the file.
+    """Read the columns `pair_id`, `refs` and `candidate`; other columns are ignored.
+
+    Paths are relative to the manifest.
 
     Raises:
-        ManifestUnreadableError: It cannot be read, or a column is missing.
+        ManifestUnreadableError: The file cannot be read, or a column is missing.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -80,9 +84,9 @@ def read_manifest(path: Path) -> list[ManifestRow]:
 def listen_to_files(
     pool: ListeningPool, paths: Sequence[Path], *, heard_one: Callable[[int], None]
 ) -> dict[Path, Heard]:
-    """Listen to each file once. `heard_one` is told how many are done."""
+    """Measure each file once; `heard_one` is called with the number of files done so far."""
     futures = {path: pool.submit(path) for path in dict.fromkeys(paths)}
-    warm_up()  # while the children listen
+    warm_up()  # while the decoder processes are busy
     heard: dict[Path, Heard] = {}
     for path, future in futures.items():
         heard[path] = future.result()
@@ -93,13 +97,13 @@ def listen_to_files(
 def verify_rows(
     rows: Sequence[ManifestRow], heard: Mapping[Path, Heard], *, limits: Limits
 ) -> Iterator[ManifestScore]:
-    """Judge each row by its references; a file that was not heard is a missing one."""
+    """Verify each row; a file that was not measured counts as missing."""
     for row in rows:
         references = [heard.get(path, _MISSING) for path in row.references]
         candidate = heard.get(row.candidate, _MISSING)
         for sound in (*references, candidate):
             if isinstance(sound, Sound):
-                assert len(sound.features.centred.chroma)  # centring belongs to the sound
+                assert len(sound.features.centred.chroma)  # cached, so not timed with the pair
         started = time.process_time()
         verdict = verify_group(references, [candidate], limits=limits)
         cpu_ms = 1000 * (time.process_time() - started)
@@ -107,7 +111,7 @@ def verify_rows(
 
 
 def score_fields(score: ManifestScore) -> dict[str, object]:
-    """One line of the scores file: `SCORE_COLUMNS`, empty where nothing was measured."""
+    """Return one line of the scores file; fields without a measurement are empty."""
     evidence = score.verdict.best.evidence if score.verdict.best else _nothing(score.verdict)
     measured = {name: getattr(evidence, name) for name in SCORE_COLUMNS if hasattr(evidence, name)}
     fields: dict[str, object] = {
@@ -118,7 +122,7 @@ def score_fields(score: ManifestScore) -> dict[str, object]:
 
 
 def write_scores(path: Path, scores: Sequence[ManifestScore]) -> None:
-    """Write the scores file, replacing it as a whole."""
+    """Write the scores file atomically."""
     part = path.with_name(f"{path.name}.part")
     with part.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, SCORE_COLUMNS)

@@ -1,7 +1,7 @@
-"""Stored evidence measured once more from stored features, so that nobody has to believe it.
+"""Recompute stored evidence from stored features, so that users can check a verdict.
 
-What belongs here: the second measurement and how far it is from the first. Not here: judging
-(`judging.py`), reading the store.
+Holds the second measurement and its difference from the first. Not here: judging
+(`matching/judging.py`), reading the store.
 """
 
 from dataclasses import asdict
@@ -17,9 +17,10 @@ TOLERANCE = 1e-6
 def recompute(
     reference: Features, candidate: Features, stored: PairEvidence, *, limits: Limits
 ) -> PairEvidence | None:
-    """Judge the pair as the stored evidence was judged: as heard, or with a variant undone.
+    """Judge the pair again the same way: unchanged, or with a variant undone.
 
-    None when there is nothing to measure: it could not be compared, or no variant is likely.
+    Returns None if there is nothing to measure: the pair is not comparable, or no variant is
+    likely.
     """
     if stored.score is None:
         return None
@@ -30,9 +31,9 @@ def recompute(
 
 
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:
-    """Fields that differ by more than 1e-6, or at all where they are words, with the new value.
+    """Return the new values of fields that differ: by more than 1e-6, or at all if not numbers.
 
-    Evidence that is older than observations has none; that is no difference.
+    Evidence stored before observations existed has none, which is not a difference.
     """
     if again is None:
         return {} if stored.score is None else {"score": None}

@@ -1,1 +1,1 @@
-"""Media files to mono samples and features, inside limits, in child processes that may die."""
+"""Decode media files to mono samples and features in resource-limited child processes."""

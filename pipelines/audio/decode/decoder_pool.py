@@ -1,8 +1,9 @@
-"""The listening pool: warm children that turn files into sounds, and that may die safely.
+"""The decoder pool: warm child processes that decode files and measure their features.
 
-The children are plain subprocesses, not multiprocessing children, because the pool also lives
-inside worker processes that are daemonic and may have none. A child that crashes, hangs or eats
-too much costs its file, not the pool. Not here: decoding (`listener.py`, `decoding.py`).
+The children are plain subprocesses, not `multiprocessing` children, because the pool also runs
+inside daemonic worker processes, which may not start any. A child that crashes, hangs or exceeds
+its memory limit fails its own file, not the pool. Not here: decoding itself
+(`decoder_process.py`, `decoding.py`).
 """
 
 import asyncio
@@ -28,20 +29,20 @@ _LARGEST_ANSWER = 64 << 20
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
-"""A child measures one sound like the other: memory that it keeps costs a quarter less time than
-memory that it gives back and is given again, page by page."""
+"""Keep freed memory in the child: every sound needs about the same amount, and returning pages to
+the kernel and faulting them in again takes a quarter more time."""
 
 type Stretch = tuple[float, float]
 type Monotonic = Callable[[], float]
-"""Seconds since some moment, like `time.monotonic`."""
+"""A clock in seconds from an arbitrary origin, like `time.monotonic`."""
 
 
 class _ChildGoneError(Exception):
-    """The child closed its pipe or broke the protocol."""
+    """The child process closed its pipe or sent a malformed message."""
 
 
 class _Child:
-    """One listening child. Used by one thread, the one that started it."""
+    """One decoder child process, used only by the thread that started it."""
 
     def __init__(self, limits: DecodeLimits, clock: Monotonic) -> None:
         self._limits = limits
@@ -62,16 +63,16 @@ class _Child:
         )
 
     def wait_until_ready(self) -> None:
-        """Read the child's greeting once."""
+        """Wait for the child's ready message on first use."""
         if not self._is_ready:
             self._read_message(self._clock() + _START_S)
             self._is_ready = True
 
     def ask(self, path: Path, cut: Stretch | None = None) -> tuple[Answer, bytes]:
-        """Send one path and wait for the answer: features, or the stretch that is to be cut.
+        """Send one request and wait for the reply: packed features, or the encoded excerpt.
 
         Raises:
-            TimeoutError: The wall time of one file is over.
+            TimeoutError: The file exceeded its wall-clock limit.
             _ChildGoneError: The child died.
         """
         order = {"path": os.fspath(path.absolute()), "cut": cut}
@@ -85,7 +86,7 @@ class _Child:
         return self._read_message(self._clock() + self._limits.wall_s)
 
     def stop(self) -> None:
-        """End the child at once and free its pipes."""
+        """Kill the child and close its pipes."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -93,7 +94,7 @@ class _Child:
             try:
                 pipe.close()
             except OSError:
-                continue  # bytes that a dead child never read
+                continue  # flushing bytes that the dead child never read fails; nothing to save
 
     def _read_message(self, deadline: float) -> tuple[Answer, bytes]:
         head_size, packed_size = FRAME.unpack(self._read(FRAME.size, deadline))
@@ -120,12 +121,12 @@ class _Child:
 
 
 class ListeningPool:
-    """Listens to files in `workers` child processes. Use it as a context manager.
+    """Decodes and measures files in `workers` child processes. Use it as a context manager.
 
     Args:
-        workers: Children, each with one thread.
-        limits: What one file may cost.
-        clock: Tells when the time of a file is over.
+        workers: Number of child processes; each has one thread.
+        limits: Resource limits per file.
+        clock: Monotonic clock for the timeouts.
     """
 
     def __init__(
@@ -140,7 +141,8 @@ class ListeningPool:
         self._executor: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
-        # a child is tied to the life of the thread that starts it: that must be a pool's thread
+        # The parent-death signal follows the thread that starts a child, not the process, so the
+        # executor's own threads start the children.
         self._executor = ThreadPoolExecutor(
             self._workers, thread_name_prefix="listening", initializer=self._start_child
         )
@@ -169,26 +171,26 @@ class ListeningPool:
 
     @property
     def child_pids(self) -> list[int]:
-        """Process ids of the children alive."""
+        """Process ids of the running children."""
         with self._lock:
             return [child.process.pid for child in self._children]
 
     async def measure(self, path: Path) -> Heard:
-        """Listen to one file. A file that cannot be compared is an answer, never an error."""
+        """Measure one file. An undecodable file gives `NotComparable`; it never raises."""
         return await asyncio.wrap_future(self.submit(path))
 
     async def measure_many(self, paths: Iterable[Path]) -> list[Heard]:
-        """Listen to many files at once; answers are in the order of the paths."""
+        """Measure many files concurrently; results are in the order of `paths`."""
         return list(await asyncio.gather(*(self.measure(path) for path in paths)))
 
     def submit(self, path: Path) -> Future[Heard]:
-        """Listen to one file from code that has no event loop."""
-        assert self._executor is not None, "the pool is entered first"
+        """Measure one file from code without an event loop."""
+        assert self._executor is not None, "enter the pool before use"
         return self._executor.submit(self._measure, path)
 
     async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
-        """A stretch of a file as MP3; None when it cannot be decoded."""
-        assert self._executor is not None, "the pool is entered first"
+        """Return an excerpt of a file as MP3, or None if it cannot be decoded."""
+        assert self._executor is not None, "enter the pool before use"
         future = self._executor.submit(self._cut, path, (start_s, duration_s))
         return await asyncio.wrap_future(future)
 
@@ -225,7 +227,7 @@ class ListeningPool:
         return _heard(answer, packed)
 
     def _ready_child(self) -> _Child:
-        """The child of this thread; one that died while idle is replaced: no file is to blame."""
+        """Return this thread's child; replace one that died while idle, so no file is blamed."""
         if self._mine.child.process.poll() is not None:
             self._replace_child()
         child: _Child = self._mine.child
@@ -237,7 +239,7 @@ def _heard(answer: Answer, packed: bytes) -> Heard:
     if "reason" in answer:
         return NotComparable(sha256=answer["sha256"], reason=answer["reason"])
     sha256 = answer["sha256"]
-    assert sha256 is not None, "what was heard was hashed"
+    assert sha256 is not None, "a measured file has a hash"
     return Sound(
         sha256=sha256,
         features=unpack_features(packed),
@@ -250,7 +252,7 @@ def _heard(answer: Answer, packed: bytes) -> Heard:
 
 
 def _child_environment() -> dict[str, str]:
-    """Only what a child needs: no token or cookie reaches the process that reads foreign files."""
+    """Pass on only what a child needs: the process that parses untrusted files sees no secret."""
     kept = {
         name: value
         for name, value in os.environ.items()

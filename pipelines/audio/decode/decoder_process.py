@@ -1,8 +1,8 @@
-"""A listening child: reads paths, answers with features, and can harm nothing but itself.
+"""The decoder child process: reads file paths from stdin and replies with features.
 
-Started by `listening.py` as `python -m pipelines.audio.decode.decoder_process`. It limits its
-own memory, writes
-no file, dies with its parent, and speaks length-prefixed messages on the pipe it was given.
+`decoder_pool.py` starts it as `python -m pipelines.audio.decode.decoder_process`. Because it
+parses untrusted files, it limits its own memory, cannot write files, and dies with its parent.
+Replies are length-prefixed messages on stdout.
 """
 
 import ctypes
@@ -20,14 +20,14 @@ from typing import BinaryIO, TypedDict
 from pipelines.audio.decode.limits import DecodeLimits
 
 FRAME = struct.Struct("<II")
-"""Lengths of the JSON head and of the packed features behind it."""
+"""Message header: length of the JSON head, length of the payload that follows it."""
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _HASH_PIECE = 1 << 20
 
 
 class Answer(TypedDict, total=False):
-    """What a child says of one file: a reason, or what it heard."""
+    """The JSON head of a reply: a failure reason, or the properties of the measured sound."""
 
     sha256: str | None
     reason: str
@@ -39,7 +39,7 @@ class Answer(TypedDict, total=False):
 
 
 class Order(TypedDict):
-    """What a child is asked: to measure a file or, with a start and a length, to cut it."""
+    """One request: measure a file or, if `cut` has a start and a duration, cut an excerpt."""
 
     path: str
     cut: list[float] | None
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _die_with(parent_pid: int) -> None:
-    """Ask the kernel to end this process with its parent, and go if that one is gone already."""
+    """Make the kernel kill this process when its parent dies; exit if it is already gone."""
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -70,7 +70,10 @@ def _die_with(parent_pid: int) -> None:
 
 
 def _private_stdout() -> BinaryIO:
-    """Keep the answers' pipe to ourselves: what a library prints goes nowhere."""
+    """Reserve the reply pipe and send stdout and stderr to /dev/null.
+
+    Libraries print to stdout; one stray line would corrupt the protocol.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -79,7 +82,7 @@ def _private_stdout() -> BinaryIO:
 
 
 def _warm_up() -> None:
-    """Load the libraries before the limits count and before the first file waits for them."""
+    """Import the libraries before the limits apply and before the first file has to wait."""
     import av  # noqa: PLC0415 - in the child only, after its thread limits are set
     import numpy as np  # noqa: PLC0415
 

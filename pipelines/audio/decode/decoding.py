@@ -1,8 +1,8 @@
-"""From a file of unknown origin to mono samples, inside limits.
+"""Decode an untrusted media file to mono samples.
 
-Runs in a listening child only. Only local files, only the listed containers and codecs, one
-thread, at most `max_seconds`. What is refused has a stable reason word. Not here: features,
-processes and their memory limits (`listener.py`).
+Runs only in a decoder process: local files only, allow-listed containers and codecs, one thread,
+at most `max_seconds`. Every refusal has a stable reason word. Not here: features, processes and
+their memory limits (`decoder_process.py`).
 """
 
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ CODECS = frozenset(
 )
 SHORTEST_S = 5.5
 _SILENCE_RMS = 10 ** (-60 / 20)
-_HIGHEST_SAMPLE = np.float32(4.0)  # a float file may hold anything; real sound stays below this
+_HIGHEST_SAMPLE = np.float32(4.0)  # float files may hold any value; real audio stays below this
 _RATES_HZ = range(8_000, 192_001)
 _BAD_PACKETS_ALLOWED = 50
 
 
 class DecodeRefusedError(Exception):
-    """The file cannot be compared; `reason` is a stable word. Never leaves `pipelines.audio`."""
+    """The file cannot be decoded; `reason` is a stable word. Never leaves `pipelines.audio`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -39,7 +39,7 @@ class DecodeRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoded:
-    """Mono samples (n,) float32 without constant part, at `rate` Hz, and the codec they had."""
+    """Mono samples (n,) float32 without DC offset, their sample rate in Hz and source codec."""
 
     samples: NDArray[np.float32]
     rate: int
@@ -47,7 +47,7 @@ class Decoded:
 
 
 def decode_sound(path: Path, limits: DecodeLimits) -> Decoded:
-    """Decode the first sound stream of a local file.
+    """Decode the first audio stream of a local file.
 
     Raises:
         DecodeRefusedError: `file_missing`, `file_empty`, `file_too_large`, `undecodable`,
@@ -62,7 +62,11 @@ def decode_sound(path: Path, limits: DecodeLimits) -> Decoded:
 
 
 def check_file(path: Path, limits: DecodeLimits) -> None:
-    """Refuse what is no file, empty or too large, before a byte of it is read."""
+    """Reject a missing, empty or oversized file before reading it.
+
+    Raises:
+        DecodeRefusedError: `file_missing`, `file_empty`, `file_too_large`.
+    """
     if not path.is_file():
         raise DecodeRefusedError("file_missing")
     size = path.stat().st_size
@@ -74,7 +78,7 @@ def check_file(path: Path, limits: DecodeLimits) -> None:
 
 def _decode_stream(path: Path, limits: DecodeLimits) -> Decoded:
     options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
-    # the explicit protocol keeps a name such as "concat:a|b" from being read as one
+    # The explicit protocol stops FFmpeg from interpreting a name such as "concat:a|b".
     with av.open(f"file:{path.absolute()}", options=options) as container:
         if not container.streams.audio:
             raise DecodeRefusedError("no_sound_stream")
@@ -90,10 +94,10 @@ def _decode_stream(path: Path, limits: DecodeLimits) -> Decoded:
 def _decoded_pieces(
     container: av.container.InputContainer, stream: AudioStream, max_seconds: float
 ) -> tuple[list[NDArray[np.float32]], int]:
-    """Decode until enough is there; a few broken packets are passed over, as players do.
+    """Decode up to `max_seconds`, skipping a few broken packets as players do.
 
-    Frames are copied at once: FFmpeg then uses their memory again, and nothing is copied twice.
-    Gaps in their time stamps are no gaps in the sound.
+    Frames are copied immediately because FFmpeg reuses their buffers. Gaps in timestamps are
+    ignored: they are not gaps in the audio.
     """
     pieces: list[NDArray[np.float32]] = []
     count, rate, bad = 0, 0, 0
@@ -121,13 +125,13 @@ def _checked_rate(frame: AudioFrame, before: int) -> int:
     if rate not in _RATES_HZ:
         raise DecodeRefusedError("unsupported_rate")
     if before and rate != before:
-        raise DecodeRefusedError("undecodable")  # the sound changes its grid half way
+        raise DecodeRefusedError("undecodable")  # the sample rate changes within the stream
     return rate
 
 
 def _mono(frame: AudioFrame) -> NDArray[np.float32]:
-    """The mean of the channels, copied."""
-    if frame.format.name == "fltp":  # AAC, MP3, Opus, Vorbis: a third of the usual way's cost
+    """Return the mean of the channels as a copy."""
+    if frame.format.name == "fltp":  # AAC, MP3, Opus, Vorbis: a third of the generic path's cost
         first, *others = (np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes)
         mixed = first.copy()
         for other in others:
@@ -145,15 +149,18 @@ def _mono(frame: AudioFrame) -> NDArray[np.float32]:
 
 
 def _tamed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Without the infinite and the absurd, which are rare: looking costs less than replacing."""
+    """Clip outliers and replace NaN and infinity.
+
+    They are rare, so a cheap range check comes first.
+    """
     if samples.min() >= -_HIGHEST_SAMPLE and samples.max() <= _HIGHEST_SAMPLE:
-        return samples  # a comparison with NaN is false
+        return samples  # comparisons with NaN are false, so NaN falls through
     finite = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
     return np.clip(finite, -_HIGHEST_SAMPLE, _HIGHEST_SAMPLE)
 
 
 def _audible(decoded: Decoded) -> Decoded:
-    """Take the constant part away and refuse what is too short or silent."""
+    """Remove the DC offset; refuse audio that is too short or silent."""
     if len(decoded.samples) < SHORTEST_S * decoded.rate:
         raise DecodeRefusedError("too_short")
     samples = _tamed(decoded.samples)

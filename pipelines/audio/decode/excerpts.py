@@ -1,6 +1,6 @@
-"""A short excerpt of a sound, mono and encoded anew, so that a person can hear what was compared.
+"""Cut a short mono excerpt and re-encode it as MP3, so that users can hear what was compared.
 
-Runs in a listening child, inside its limits; nothing of the source but its sound is passed on.
+Runs in a decoder process. Re-encoding drops everything but the audio, such as metadata.
 """
 
 import io
@@ -18,11 +18,11 @@ BIT_RATE = 64_000
 _FRAME = 1_152
 _RATES_HZ = frozenset({16_000, 22_050, 24_000, 32_000, 44_100, 48_000})
 _USUAL_RATE_HZ = 44_100
-_FASTEST = "9"  # a third of the usual time; nobody hears it at this rate
+_FASTEST = "9"  # a third of the default's time; inaudible at this bit rate
 
 
 def cut_sound(path: Path, *, start_s: float, duration_s: float, limits: DecodeLimits) -> bytes:
-    """The stretch as an MP3 file; shorter where the sound ends before.
+    """Return the excerpt as MP3 bytes; it is shorter if the sound ends earlier.
 
     Raises:
         DecodeRefusedError: The sound cannot be decoded.

@@ -1,4 +1,4 @@
-"""What listening to one file may cost. Loaded by parent and child, so it loads nothing itself."""
+"""Resource limits for decoding one file. Imported by parent and child, so it stays light."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodeLimits:
-    """Limits per file; `memory_mb` is the address space of a child, libraries included."""
+    """Limits per file; `memory_mb` is the child's address space, including libraries."""
 
     max_seconds: float = 60.0
     max_bytes: int = 500_000_000
@@ -14,5 +14,5 @@ class DecodeLimits:
     memory_mb: int = 1_024
 
     def to_json(self) -> str:
-        """The form in which a child is told."""
+        """Serialize for the command line of a decoder process."""
         return json.dumps(asdict(self))

@@ -1,3 +1,1 @@
-"""The features of one sound: spectra, chroma and mel bands, spectral peaks. Arrays in, arrays
-out.
-"""
+"""Audio features of one sound: spectra, chroma, mel bands and spectral peaks."""

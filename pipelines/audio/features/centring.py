@@ -1,7 +1,7 @@
-"""Centring: what makes unrelated music uncorrelated and keeps same recordings alike.
+"""Centre features so that unrelated music is uncorrelated and equal recordings stay similar.
 
-Without it the cosine distance of unrelated music lies below every limit (0.19 to 0.25); with it
-unrelated pairs lie near 1. Arrays in, arrays out.
+Without centring, the cosine distance of unrelated music lies below every limit (0.19 to 0.25);
+with it, unrelated pairs lie near 1. Arrays in, arrays out.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def centred_features(chroma: Frames, mel_db: Frames) -> Centred:
 
 
 def centred_chroma(chroma: Frames) -> Frames:
-    """Scale frames to equal length, smooth over neighbouring bins, take the 3 s mean away."""
+    """Normalize frames, smooth over neighbouring bins and subtract the 3 s moving mean."""
     norms = np.sqrt(np.square(chroma).sum(axis=1, keepdims=True))
     scaled = chroma / (norms + np.float32(1e-3) * norms.max() + np.float32(1e-9))
     smooth = (
@@ -45,7 +45,7 @@ def centred_chroma(chroma: Frames) -> Frames:
 
 
 def centred_mfcc(mel_db: Frames) -> Frames:
-    """Cepstral coefficients 1 to 20, the 3 s mean taken away, each scaled to its spread."""
+    """Return cepstral coefficients 1 to 20 minus their 3 s mean, scaled by standard deviation."""
     cepstrum = mel_db @ _cosines(mel_db.shape[1])
     local = cepstrum - sliding_mean(cepstrum, _LOCAL_FRAMES)
     scaled = local / np.maximum(local.std(axis=0, keepdims=True), _LEAST_SPREAD)
@@ -55,7 +55,7 @@ def centred_mfcc(mel_db: Frames) -> Frames:
 
 
 def sliding_mean(values: Frames, width: int) -> Frames:
-    """Mean over time (first axis) in a centred window of `width` frames, cut off at the ends."""
+    """Return the moving mean over time (first axis); the window is truncated at the ends."""
     count = len(values)
     sums = np.zeros((count + 1, *values.shape[1:]), dtype=np.float64)
     np.cumsum(values, axis=0, out=sums[1:])
@@ -68,7 +68,7 @@ def sliding_mean(values: Frames, width: int) -> Frames:
 
 @lru_cache(maxsize=4)
 def _cosines(bands: int) -> Frames:
-    """Orthonormal DCT-II, coefficients 1 to 20, as a matrix (bands, 20)."""
+    """Return the orthonormal DCT-II matrix for coefficients 1 to 20, shape (bands, 20)."""
     places = (np.arange(bands) + 0.5) * np.pi / bands
     orders = np.arange(1, MFCC_COUNT + 1)
     cosines: Frames = (np.sqrt(2 / bands) * np.cos(np.outer(places, orders))).astype(np.float32)

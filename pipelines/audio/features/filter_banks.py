@@ -1,8 +1,8 @@
 """The chroma and mel filter banks of each sample rate.
 
-For the usual rates they are data that librosa made (`banks/filter_banks.npz`, rebuilt by
-`tests/data/audio/build_filter_banks.py`); for any other rate the same formulas are evaluated
-here, so that measuring never loads librosa. A test compares both with librosa.
+Banks of common rates are data built with librosa (`banks/filter_banks.npz`, rebuilt by
+`tests/data/audio/build_filter_banks.py`). For other rates the same formulas are evaluated here, so
+that measuring never imports librosa. A test compares both with librosa.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class FilterBanks:
 
 @lru_cache(maxsize=16)
 def filter_banks(rate: int) -> FilterBanks:
-    """The banks at a sample rate in Hz, from data where there are some, else computed."""
+    """Return the banks for a sample rate in Hz, from stored data if available."""
     if rate in COMMON_RATES:
         data = files("pipelines.audio.features") / "banks" / "filter_banks.npz"
         with as_file(data) as path, np.load(path, allow_pickle=False) as stored:
@@ -43,7 +43,7 @@ def filter_banks(rate: int) -> FilterBanks:
 
 
 def build_filter_banks(grid: Geometry) -> FilterBanks:
-    """Both banks by formula, cut to the bins that are kept."""
+    """Compute both banks and cut them to the bins in use."""
     chroma = _chroma_bank(grid.rate, grid.long_size)[:, : grid.long_bins]
     mel = _mel_bank(grid.rate, grid.short_size)[:, : grid.short_bins]
     return FilterBanks(
@@ -52,7 +52,7 @@ def build_filter_banks(grid: Geometry) -> FilterBanks:
 
 
 def _chroma_bank(rate: int, size: int) -> NDArray[np.float64]:
-    """Gaussian pitch classes, `librosa.filters.chroma(n_chroma=36, tuning=0)`, base C."""
+    """Like `librosa.filters.chroma(n_chroma=36, tuning=0)`, base C: Gaussian pitch classes."""
     frequencies = np.arange(1, size) * (rate / size)
     pitches = CHROMA_BINS * np.log2(frequencies / (440.0 / 16))
     pitches = np.concatenate(([pitches[0] - 1.5 * CHROMA_BINS], pitches))
@@ -69,9 +69,9 @@ def _chroma_bank(rate: int, size: int) -> NDArray[np.float64]:
 
 
 def _mel_bank(rate: int, size: int) -> NDArray[np.float64]:
-    """Triangles of equal area, `librosa.filters.mel(norm="slaney", htk=False)`, 80 to 8000 Hz.
+    """Like `librosa.filters.mel(norm="slaney", htk=False)` from 80 to 8000 Hz.
 
-    Bands above half the sample rate stay empty, so that band k is the same at every rate.
+    Bands above the Nyquist frequency stay empty, so that band k is the same at every rate.
     """
     edges_mel = np.linspace(
         float(hz_to_mel(MEL_BOTTOM_HZ)), float(hz_to_mel(MEL_TOP_HZ)), MEL_BANDS + 2
@@ -87,7 +87,7 @@ def _mel_bank(rate: int, size: int) -> NDArray[np.float64]:
 
 
 def hz_to_mel(hertz: float | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Slaney's mel scale: linear below 1 kHz, logarithmic above."""
+    """Convert to Slaney's mel scale: linear below 1 kHz, logarithmic above."""
     value = np.asarray(hertz, dtype=np.float64)
     log_part = _MEL_BREAK_HZ / _MEL_LINEAR_HZ + (
         np.log(np.maximum(value, 1e-9) / _MEL_BREAK_HZ) / _MEL_LOG_STEP
@@ -96,7 +96,7 @@ def hz_to_mel(hertz: float | NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mel_to_hz(mel: float | NDArray[np.float64]) -> NDArray[np.float64]:
-    """The inverse of `hz_to_mel`."""
+    """Invert `hz_to_mel`."""
     value = np.asarray(mel, dtype=np.float64)
     break_mel = _MEL_BREAK_HZ / _MEL_LINEAR_HZ
     log_part = _MEL_BREAK_HZ * np.exp(_MEL_LOG_STEP * (value - break_mel))

@@ -1,6 +1,6 @@
-"""Samples to features: one pass of shared transforms at the native sample rate.
+"""Extract features from samples in one pass of shared transforms at the native sample rate.
 
-Runs in a listening child. Not here: files, centring, comparing.
+Runs in a decoder process. Not here: files, centring, comparison.
 """
 
 import numpy as np
@@ -12,18 +12,18 @@ from pipelines.audio.features.peak_picking import pick_peaks
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.spectra import long_spectra, moving_mean, short_spectra
 
-_LEVEL = np.float32(0.1)  # every sound is measured at this RMS, so its loudness does not matter
+_LEVEL = np.float32(0.1)  # sounds are normalized to this RMS, so loudness has no influence
 _COMPRESSION = np.float32(10.0)
 _BACKGROUND_BINS = 51
 _DYNAMIC_DB = np.float32(60.0)
 
 
 def measure_features(samples: NDArray[np.float32], rate: int) -> Features:
-    """Measure one sound.
+    """Extract the features of one sound.
 
     Args:
-        samples: Mono samples (n,) without a constant part, not silent.
-        rate: Their sample rate in Hz.
+        samples: Mono samples (n,) without DC offset, not silent.
+        rate: Sample rate in Hz.
     """
     grid = geometry(rate)
     frames = frame_count(len(samples), rate)

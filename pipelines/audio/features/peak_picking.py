@@ -1,4 +1,4 @@
-"""Picking the spectral peaks of one sound from its transform. Not here: comparing peaks."""
+"""Pick the spectral peaks of one sound from its transform. Not here: comparing peaks."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ _FRAMES_PER_BLOCK = round(1 / FINE_HOP_S)
 def pick_peaks(
     loudness: NDArray[np.float32], spectra: NDArray[np.complex64], grid: Geometry
 ) -> Peaks:
-    """Pick the strongest local maxima, at most 40 for each second.
+    """Return the strongest local maxima, at most 40 per second.
 
     Args:
         loudness: Log magnitudes (fine frames, bins) of the short transform.
@@ -30,7 +30,7 @@ def pick_peaks(
     bin_hz = grid.rate / grid.short_size
     first = int(_BOTTOM_HZ / bin_hz)
     last = min(int(_TOP_HZ / bin_hz), loudness.shape[1] - 2)
-    # the mean of a bin looks half its width to either side, and no further
+    # the moving mean of a bin needs half its width on either side, no more
     near = loudness[:, : last + 1 + _BACKGROUND_BINS // 2]
     prominence = (near - moving_mean(near, _BACKGROUND_BINS))[:, first : last + 1]
     is_peak = (prominence > _LEAST_PROMINENCE) & (prominence >= _neighbourhood(prominence))
@@ -43,7 +43,7 @@ def pick_peaks(
 
 
 def _neighbourhood(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Largest value within reach of each cell."""
+    """Return the maximum within reach of each cell."""
     padded = np.pad(
         values,
         ((_REACH_FRAMES, _REACH_FRAMES), (_REACH_BINS, _REACH_BINS)),
@@ -53,9 +53,9 @@ def _neighbourhood(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _largest(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    """Largest of `width` neighbours along the last axis, shorter by `width` - 1.
+    """Return the maximum of `width` neighbours along the last axis, shortened by `width` - 1.
 
-    The reach doubles with every look: three looks instead of eight for nine neighbours.
+    The reach doubles with each pass: three passes instead of eight for nine neighbours.
     """
     reach = 1
     while reach < width:
@@ -66,7 +66,7 @@ def _largest(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
 
 
 def _strongest(frames: NDArray[np.int64], strength: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Indices, in order of time, of the 40 strongest peaks of each second."""
+    """Return the indices of the 40 strongest peaks of each second, in time order."""
     block = frames // _FRAMES_PER_BLOCK
     order = np.lexsort((-strength, block))
     starts = np.searchsorted(block[order], block[order], side="left")
@@ -75,7 +75,7 @@ def _strongest(frames: NDArray[np.int64], strength: NDArray[np.float32]) -> NDAr
 
 
 def _phases(values: NDArray[np.complex64], bins: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Counted from the centre of the window: there all bins of a peak have the same phase."""
+    """Return phases relative to the window centre, where all bins of a peak share one phase."""
     turns = np.angle(values) / (2 * np.pi) + 0.5 * (bins % 2)
     return np.rint(256 * turns).astype(np.int64).astype(np.uint8)
 
@@ -83,7 +83,7 @@ def _phases(values: NDArray[np.complex64], bins: NDArray[np.int64]) -> NDArray[n
 def _vertex(
     loudness: NDArray[np.float32], frames: NDArray[np.int64], bins: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Where between the bins a parabola through three log magnitudes has its top."""
+    """Return the sub-bin offset of each peak by parabolic interpolation of log magnitudes."""
     left, middle, right = (loudness[frames, bins + shift] for shift in (-1, 0, 1))
     bend = np.minimum(left - 2 * middle + right, np.float32(-1e-6))
     top: NDArray[np.float32] = np.float32(0.5) * (left - right) / bend

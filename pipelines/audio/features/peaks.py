@@ -1,5 +1,6 @@
-"""The record of spectral peaks: the places in time and frequency that a recording shares only with
-itself. Picking them is in `picking.py`, comparing them in `agreement.py`.
+"""Spectral peaks: the points in time and frequency that identify a recording.
+
+Not here: picking them (`peak_picking.py`), comparing them (`matching/peak_agreement.py`).
 """
 
 from dataclasses import dataclass
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Peaks:
-    """Peaks in order of time.
+    """Spectral peaks in time order.
 
     Attributes:
-        frames: When, in fine frames of 23.2 ms, (n,).
+        frames: Time in fine frames of 23.2 ms, (n,).
         hertz: Frequency, interpolated between bins, (n,).
-        phases: Phase at the centre of the window in 1/256 turns, (n,).
-        rests: What rounding took from the frames of peaks moved in time, (n,); None for none.
+        phases: Phase at the window centre in 1/256 turns, (n,).
+        rests: Rounding remainders of frames that were shifted in time, (n,); None if unshifted.
     """
 
     frames: NDArray[np.int32]

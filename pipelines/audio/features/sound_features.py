@@ -1,8 +1,7 @@
-"""The features of one sound, uncentred as they are stored and centred as they are compared.
+"""The features of one sound: uncentred for storage, centred for comparison.
 
-Stored features are uncentred because a speed or pitch hypothesis must be undone before the
-centring. Not here: how they are measured (`measurement.py`), so that judging stored features loads
-no transform.
+They are stored uncentred because a speed or pitch change must be undone before centring. Not here:
+extracting them (`measurement.py`), so that comparing stored features imports no transform.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.peaks import Peaks
 
 FEATURE_VERSION = "2"
-"""Raised whenever the same sound would give other stored features."""
+"""Increase this whenever the same sound would give different stored features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +25,8 @@ class Features:
     Attributes:
         chroma: Whitened pitch-class energies (frames, 36), float16 as stored.
         mel_db: Log mel energies in dB (frames, 64), float16 as stored,
-            at most 60 dB under the loudest.
-        peaks: Spectral peaks, about 40 for each second.
+            floored 60 dB below the loudest.
+        peaks: Spectral peaks, at most 40 per second.
     """
 
     chroma: NDArray[np.floating]

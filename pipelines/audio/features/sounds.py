@@ -1,6 +1,6 @@
-"""What is known of a sound after listening, and how its features are packed for the warehouse.
+"""The result of measuring a sound, and the byte format of its features in the warehouse.
 
-What belongs here: the records and the byte form. Not here: how features are measured.
+Not here: feature extraction.
 """
 
 import struct
@@ -18,16 +18,16 @@ from warehouse.records.evidence import JUDGING_REVISION
 
 _MAGIC = b"SMTF"
 _HEADER = struct.Struct("<4sHII")  # magic, feature version, feature frames, peaks
-_MOST_FRAMES = 100_000  # an hour and more; a longer claim is a broken row
+_MOST_FRAMES = 100_000  # more than an hour; a larger count means a corrupt row
 
 
 class FeaturesUnreadableError(ValueError):
-    """Packed features are cut off, of another version, or no features at all."""
+    """The bytes are truncated, of another feature version, or not features at all."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sound:
-    """A sound that was heard.
+    """A measured sound.
 
     Attributes:
         sha256: Hash of the file as read.
@@ -37,7 +37,7 @@ class Sound:
         codec: Name of the decoder.
         feature_version: Version of the feature extraction.
         library_version: Versions of decoder and numeric libraries.
-        cpu_ms: Processor time of hashing, decoding and measuring; 0 when read from storage.
+        cpu_ms: CPU time of hashing, decoding and measuring; 0 if read from storage.
     """
 
     sha256: str
@@ -52,7 +52,7 @@ class Sound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotComparable:
-    """A sound that could not be checked. `reason` is a stable word, `sha256` None if unread."""
+    """A sound that could not be measured; `reason` is a stable word, `sha256` None if unread."""
 
     sha256: str | None
     reason: str
@@ -61,19 +61,19 @@ class NotComparable:
 type Heard = Sound | NotComparable
 
 
-@cache  # to ask the packages takes milliseconds, and every verdict says it
+@cache  # reading package metadata takes milliseconds, and every verdict records it
 def library_version() -> str:
-    """Versions that a measurement may depend on, for example `av 19.0.2; numpy 2.5.5; ...`."""
+    """Return the versions that features may depend on, like `av 19.0.2; numpy 2.5.5; ...`."""
     return "; ".join(f"{name} {version(name)}" for name in ("av", "numpy", "scipy", "numba"))
 
 
 def judging_version() -> str:
-    """Versions that a verdict may depend on: how is judged, then `library_version`."""
+    """Return the versions that a verdict may depend on: matching rules, then libraries."""
     return f"judging {JUDGING_REVISION}; {library_version()}"
 
 
 def pack_features(features: Features) -> bytes:
-    """The byte form: header, chroma, mel, peaks (little-endian)."""
+    """Serialize features: header, chroma, mel, peaks (little-endian)."""
     peaks = features.peaks
     header = _HEADER.pack(_MAGIC, int(FEATURE_VERSION), features.frames, len(peaks.frames))
     return b"".join(
@@ -89,10 +89,10 @@ def pack_features(features: Features) -> bytes:
 
 
 def unpack_features(packed: bytes) -> Features:
-    """Read what `pack_features` wrote.
+    """Deserialize what `pack_features` wrote.
 
     Raises:
-        FeaturesUnreadableError: The bytes are cut off, foreign or of another feature version.
+        FeaturesUnreadableError: The bytes are truncated, of another format or feature version.
     """
     frames, peak_count = _checked_header(packed)
     sizes = (

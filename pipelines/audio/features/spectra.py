@@ -1,7 +1,7 @@
-"""Short-time spectra at the native sample rate, in cache-sized pieces.
+"""Short-time spectra at the native sample rate, computed in cache-sized blocks.
 
-What belongs here: framing, windows, transforms and moving averages. Not here: what the spectra
-mean (`features.py`, `peaks.py`).
+Holds framing, windows, transforms and moving averages. Not here: features derived from the spectra
+(`measurement.py`, `peak_picking.py`).
 """
 
 from functools import lru_cache
@@ -14,12 +14,12 @@ from pipelines.audio.features.grid import FINE_HOP_S, HOP_S, LONG_WINDOW_S, SHOR
 
 Spectrum = NDArray[np.float32]
 ComplexSpectrum = NDArray[np.complex64]
-_FRAMES_AT_ONCE = 64  # 64 frames of 8192 float32 fill 2 MB: they stay in the processor's cache
+_FRAMES_AT_ONCE = 64  # 64 frames of 8192 float32 are 2 MB and fit into the CPU cache
 _REFERENCE_RATE = 22_050.0
 
 
 def long_spectra(samples: Spectrum, grid: Geometry, frames: int) -> Spectrum:
-    """Magnitudes (frames, bins up to 5 kHz) of 186 ms windows every 46.4 ms."""
+    """Return magnitudes (frames, bins up to 5 kHz) of 186 ms windows every 46.4 ms."""
     return np.abs(
         _transformed(
             samples,
@@ -32,7 +32,7 @@ def long_spectra(samples: Spectrum, grid: Geometry, frames: int) -> Spectrum:
 
 
 def short_spectra(samples: Spectrum, grid: Geometry, frames: int) -> ComplexSpectrum:
-    """Complex spectra (2 frames, bins up to 8 kHz) of 93 ms windows every 23.2 ms."""
+    """Return complex spectra (2 frames, bins up to 8 kHz) of 93 ms windows every 23.2 ms."""
     return _transformed(
         samples,
         _centres(2 * frames, FINE_HOP_S * grid.rate),
@@ -43,7 +43,7 @@ def short_spectra(samples: Spectrum, grid: Geometry, frames: int) -> ComplexSpec
 
 
 def moving_mean(values: Spectrum, width: int) -> Spectrum:
-    """Mean over the last axis in a centred window of `width`, cut off at both ends."""
+    """Return the moving mean over the last axis; the window is truncated at both ends."""
     count, half = values.shape[-1], width // 2
     sums = np.zeros((*values.shape[:-1], count + 1), dtype=np.float32)
     np.cumsum(values, axis=-1, out=sums[..., 1:])
@@ -51,7 +51,7 @@ def moving_mean(values: Spectrum, width: int) -> Spectrum:
     above = np.minimum(places + half + 1, count)
     below = np.maximum(places - half, 0)
     means: Spectrum = np.empty_like(values)
-    # most windows are complete: slices cost a third of picking sums one by one
+    # most windows are complete: slicing takes a third of the time of fancy indexing
     first, last = min(half, count), max(half, count - half)
     for edge in (slice(0, first), slice(max(first, count - half), count)):
         means[..., edge] = sums[..., above[edge]] - sums[..., below[edge]]
@@ -63,14 +63,14 @@ def moving_mean(values: Spectrum, width: int) -> Spectrum:
 
 
 def _centres(frames: int, hop: float) -> NDArray[np.int64]:
-    """Centre sample of each frame: rounded, because a hop need not be a whole number."""
+    """Return the centre sample of each frame, rounded because hops may be fractional."""
     return np.rint(np.arange(frames) * hop).astype(np.int64)
 
 
 def _transformed(
     samples: Spectrum, centres: NDArray[np.int64], size: int, bins: int, nominal_size: float
 ) -> ComplexSpectrum:
-    """Scaled as if the transform had the nominal size, so that levels agree between rates."""
+    """Return windowed FFTs scaled to the nominal size, so that levels agree between rates."""
     after = max(0, int(centres[-1]) + size - len(samples))
     padded = np.pad(samples, (size // 2, after))
     window = _hann(size) * np.float32(nominal_size / size)

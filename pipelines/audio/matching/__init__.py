@@ -1,3 +1,1 @@
-"""Two sounds compared: alignment, hypotheses of edits, scores, the verdict. Arrays in, records
-out.
-"""
+"""Compare two sounds: alignment, edit hypotheses, scores and the verdict."""

@@ -1,7 +1,7 @@
-"""Where two sounds fit best: every offset, every 6 s window, then a warp of one frame at most.
+"""Align two sounds: try every offset and every 6 s window, then warp by at most one frame.
 
-Alignment is rigid because free warping fits anything to anything. What belongs here: finding
-the blocks and measuring their distances. Not here: limits, scores, verdicts.
+Alignment is rigid because free warping fits anything to anything. Holds the search for the best
+blocks and their distances. Not here: limits, scores, verdicts.
 """
 
 import math
@@ -18,12 +18,12 @@ from pipelines.audio.matching.kernels import Quartet, banded_path, best_alignmen
 DTW_RADIUS = 1
 _NO_OVERLAP = -9.0
 _ONE_THREAD_PRODUCTS = 1 << 18
-_LEAST_ENERGY = 1e-3  # per frame; music has 0.2 to 0.8, a steady tone nothing that can correlate
+_LEAST_ENERGY = 1e-3  # per frame; music has 0.2 to 0.8, a steady tone almost none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """An aligned stretch of both sounds, in frames, with its correlations in -1..1."""
+    """An aligned block of both sounds, in frames, with its correlations in -1..1."""
 
     reference_frame: int
     candidate_frame: int
@@ -49,7 +49,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """The best local window and the best whole overlap, each None when the sounds are too short."""
+    """The best local window and the best whole overlap; None if the sounds are too short."""
 
     local: Block | None
     whole: Block | None
@@ -71,13 +71,13 @@ def align(
     least_window_s: float,
     least_overlap_s: float,
 ) -> Alignment:
-    """Find the window with the largest c + m and the overlap with the largest c + m.
+    """Find the window and the overlap with the largest c + m (chroma plus MFCC correlation).
 
     Args:
         reference: Centred features of the reference.
         candidate: Centred features of the candidate.
         window_s: Length of the local window in seconds.
-        least_window_s: What it may shrink to when a sound is shorter.
+        least_window_s: Minimum window length for short sounds.
         least_overlap_s: Shortest whole comparison in seconds.
     """
     shorter = min(len(reference.chroma), len(candidate.chroma))
@@ -102,9 +102,9 @@ def align(
 
 
 def _products(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Dot products of all frames, in pieces too small for the BLAS to wake other threads.
+    """Compute the dot products of all frames in pieces too small for multi-threaded BLAS.
 
-    Its threads wait busily: on two cores they cost three times the processor time they save.
+    BLAS threads spin while they wait: on two cores they cost three times the CPU time they save.
     """
     result = np.empty((len(left), len(right)), dtype=np.float32)
     rows = max(1, _ONE_THREAD_PRODUCTS // (len(right) * left.shape[1]))
@@ -121,7 +121,7 @@ def _quartet(vectors: list[NDArray[np.float32]]) -> Quartet:
 
 @lru_cache(maxsize=64)
 def _energies(sound: Centred, window: int) -> tuple[_Energy, _Energy]:
-    """Of chroma and MFCC; kept for a while, because sounds meet several others."""
+    """Return the energies of chroma and MFCC; cached because a sound is compared several times."""
     return _energy(sound.chroma, window), _energy(sound.mfcc, window)
 
 
@@ -138,7 +138,7 @@ def _energy(values: NDArray[np.float32], window: int) -> _Energy:
 def _block(
     reference: Centred, candidate: Centred, reference_frame: int, candidate_frame: int, frames: int
 ) -> Block:
-    """Measure a block rigidly and warped by at most one frame; the better of both counts."""
+    """Measure a block rigidly and warped by at most one frame; keep the better result."""
     rows = np.arange(reference_frame, reference_frame + frames)
     columns = np.arange(candidate_frame, candidate_frame + frames)
     rigid = _correlations(reference, candidate, rows, columns)
@@ -160,7 +160,7 @@ def _warped(
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Candidate frames on the best path that stays within `DTW_RADIUS` of the diagonal."""
+    """Return candidate frames on the best path within `DTW_RADIUS` of the diagonal."""
     shifts = np.arange(-DTW_RADIUS, DTW_RADIUS + 1)
     places = np.clip(columns[:, None] + shifts, 0, len(candidate.chroma) - 1)
     similarity = np.zeros(places.shape)
@@ -179,7 +179,7 @@ def _correlations(
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
 ) -> tuple[float, float]:
-    """Sum X Y / sqrt(sum X^2 sum Y^2) over all frames and bins: chroma, MFCC."""
+    """Return sum X Y / sqrt(sum X^2 sum Y^2) over all frames and bins, for chroma and MFCC."""
     return (
         _correlation(reference.chroma[rows], candidate.chroma[columns]),
         _correlation(reference.mfcc[rows], candidate.mfcc[columns]),

@@ -1,4 +1,4 @@
-"""The verdict over a group of pairs, as records. Loads nothing, so a front door may import it."""
+"""Records of the verdict over a group of pairs. Imports no audio library, so any process may."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ MOST_CANDIDATES = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPair:
-    """One compared pair of a group, by position in what was given."""
+    """One compared pair of a group; the indices are positions in the given sequences."""
 
     reference_index: int
     candidate_index: int
@@ -19,7 +19,7 @@ class GroupPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupVerdict:
-    """The verdict over all pairs: that of `best`, the most credible pair."""
+    """The verdict over all pairs: the verdict of `best`, the most credible pair."""
 
     verdict: Verdict
     reason: str

@@ -1,7 +1,7 @@
-"""What may have been done to a recording, and how to undo it on features and peaks.
+"""Edit hypotheses (speed, tempo, pitch) and how to undo them on features and peaks.
 
-Three families: played faster or slower like a tape (speed moves tempo and pitch), another tempo at
-the same pitch, another pitch at the same tempo. Not here: which hypothesis holds (`search.py`).
+Speed changes tempo and pitch together, as on a tape; tempo and pitch change alone. Not here:
+choosing a hypothesis (`search.py`).
 """
 
 from dataclasses import dataclass
@@ -36,12 +36,12 @@ class Hypothesis:
 
     @property
     def is_slight(self) -> bool:
-        """Less than 1 % of tempo and a sixth of a semitone: hardly anything was done."""
+        """Whether the edit is below 1 % of tempo and a sixth of a semitone."""
         return abs(self.tempo - 1) < _SLIGHT_TEMPO and abs(self.semitones) < _SLIGHT_SEMITONES
 
     def varied(self, by: float) -> "Hypothesis":
-        """The same family with its one parameter times 1 + `by`."""
-        by = float(by)  # numpy's float counts as one, but no JSON writer takes it
+        """Return the same family with its parameter multiplied by 1 + `by`."""
+        by = float(by)  # NumPy floats pass as floats but are not JSON serializable
         if self.family == "speed":
             return speed(self.tempo * (1 + by))
         if self.family == "tempo":
@@ -51,7 +51,7 @@ class Hypothesis:
 
 
 def speed(factor: float) -> Hypothesis:
-    """Played `factor` times as fast, pitch and all."""
+    """Return the hypothesis "played `factor` times as fast", which also moves the pitch."""
     return Hypothesis(family="speed", tempo=factor, semitones=12 * float(np.log2(factor)))
 
 
@@ -65,13 +65,13 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     ),
     *(Hypothesis(family="pitch", tempo=1.0, semitones=float(n)) for n in (-3, -2, -1, 1, 2, 3)),
 )
-"""Speeds 0.78 to 1.34 and tempos 0.88 to 1.12 in steps of 0.02 (speeds of 0.01 about 1), and up to
-three semitones."""
+"""Speeds 0.78 to 1.34 and tempos 0.88 to 1.12 in steps of 0.02 (near 1, speeds in steps of 0.01),
+and pitch shifts of up to three semitones."""
 SLOWEST = min(_SLOWER)
 
 
 def undo(features: Features, hypothesis: Hypothesis) -> Features:
-    """The features the candidate would have had if the hypothesis had not happened to it."""
+    """Return the candidate's features with the hypothesized edit undone."""
     frames = max(1, round(features.frames * hypothesis.tempo))
     places = np.minimum(np.arange(frames) / hypothesis.tempo, features.frames - 1)
     chroma = interpolated(features.chroma.astype(np.float32), places)
@@ -84,7 +84,7 @@ def undo(features: Features, hypothesis: Hypothesis) -> Features:
 
 
 def undo_peaks(peaks: Peaks, hypothesis: Hypothesis) -> Peaks:
-    """Peaks moved to where they were in time and frequency."""
+    """Return the peaks with the hypothesized edit undone in time and frequency."""
     moments = peaks.frames.astype(np.float64) * hypothesis.tempo
     frames = np.rint(moments)
     return Peaks(
@@ -96,7 +96,7 @@ def undo_peaks(peaks: Peaks, hypothesis: Hypothesis) -> Peaks:
 
 
 def interpolated(values: NDArray[np.float32], places: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Rows of `values` at fractional `places`, linear between neighbours."""
+    """Return rows of `values` at fractional positions `places`, linearly interpolated."""
     below = np.minimum(places.astype(np.int64), len(values) - 1)
     above = np.minimum(below + 1, len(values) - 1)
     part = (places - below).astype(np.float32)[:, None]
@@ -105,7 +105,7 @@ def interpolated(values: NDArray[np.float32], places: NDArray[np.float64]) -> ND
 
 
 def _rotated(chroma: NDArray[np.float32], bins: float) -> NDArray[np.float32]:
-    """Chroma turned down by a fractional number of bins, around the octave."""
+    """Rotate chroma down by a fractional number of bins, around the octave."""
     whole = int(np.floor(bins))
     part = np.float32(bins - whole)
     near, far = np.roll(chroma, -whole, axis=1), np.roll(chroma, -whole - 1, axis=1)
@@ -113,7 +113,7 @@ def _rotated(chroma: NDArray[np.float32], bins: float) -> NDArray[np.float32]:
 
 
 def _bands_at(ratio: float) -> NDArray[np.float64]:
-    """Where between the mel bands each band lies after its frequency is multiplied by `ratio`."""
+    """Return the fractional index of each mel band after its frequency is multiplied by `ratio`."""
     edges = np.linspace(
         float(hz_to_mel(MEL_BOTTOM_HZ)), float(hz_to_mel(MEL_TOP_HZ)), MEL_BANDS + 2
     )

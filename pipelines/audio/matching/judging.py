@@ -1,6 +1,6 @@
-"""One pair judged: as it is heard, and with a speed, tempo or pitch hypothesis undone.
+"""Judge one pair of sounds: unchanged, and with a speed, tempo or pitch hypothesis undone.
 
-What belongs here: measure and decide for one pair of sounds. Not here: choosing pairs, groups.
+Measures and decides for one pair. Not here: choosing pairs, groups of pairs.
 """
 
 from collections.abc import Callable
@@ -30,12 +30,12 @@ from pipelines.audio.matching.tone_agreement import tonal_balance
 from warehouse.records.evidence import Limits, PairEvidence, Segment
 
 _UNMET = "distances_above_limits"
-_LEAST_SHARE = 0.03  # under this no hypothesis can be told from chance
+_LEAST_SHARE = 0.03  # below this, a hypothesis cannot be distinguished from chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """One block with its numbers. `objection` is why it may not count, None if nothing is wrong."""
+    """One block with its measures. `objection` is the reason it does not count, if any."""
 
     segment: Segment
     block: Block
@@ -45,7 +45,7 @@ class _Judged:
 
 
 def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> PairEvidence:
-    """Both rules on the sounds as they are."""
+    """Apply both rules to the unchanged sounds."""
 
     def judge(segment: Segment, block: Block) -> _Judged:
         match = _match(reference, candidate, block)
@@ -67,7 +67,7 @@ def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> 
 
 
 def judge_variant(reference: Features, candidate: Features, limits: Limits) -> PairEvidence | None:
-    """Both rules with the likeliest hypothesis undone; None when no hypothesis is likely."""
+    """Apply both rules with the likeliest hypothesis undone; None if no hypothesis is likely."""
     found = best_hypothesis(reference, candidate)
     if found is None or found.share < _LEAST_SHARE:
         return None
@@ -103,7 +103,7 @@ def _most_credible(
     limits: Limits,
     judge: Callable[[Segment, Block], _Judged],
 ) -> _Judged | None:
-    """A whole match that is enough says most; else the best score under a rule that holds."""
+    """Prefer a sufficient whole match, else the best score under a rule that is met."""
     judged = []
     for segment, block in _blocks(reference, candidate, limits):
         one = judge(segment, block)
@@ -114,7 +114,7 @@ def _most_credible(
 
 
 def _standing(judged: _Judged) -> tuple[bool, bool, float]:
-    """A block whose distances hold says more than one whose do not, whatever else is objected."""
+    """Sort key: no objection first, then any other objection than distances above the limits."""
     return (judged.objection is None, judged.objection != _UNMET, judged.score)
 
 
@@ -123,14 +123,17 @@ def _is_drifting(match: Match) -> bool:
 
 
 def _share_of_music(match: Match, block: Block) -> float:
-    """A tone that never changes has peaks that agree, but no harmony that runs with anything."""
+    """Return the share of agreeing peaks, 0 without harmonic correlation.
+
+    The peaks of a constant tone agree with any other occurrence of that tone.
+    """
     return match.share if block.chroma > 0 else 0.0
 
 
 def _tonally_judged(
     segment: Segment, block: Block, match: Match, agreement: float, limits: Limits
 ) -> _Judged:
-    """Judged with what agrees weighed by its tones: a shared voice or crowd is no shared music."""
+    """Weight the agreement by steady tones: a shared voice or crowd is not shared music."""
     weight = tonal_weight(tonal_balance(match))
     judged = _judged(segment, block, weight * agreement, None)
     is_shared_voice = weight == 0.0 and _is_enough(_judged(segment, block, agreement, None), limits)
@@ -165,10 +168,10 @@ def _match(reference: Features, candidate: Features, block: Block) -> Match:
 
 
 def _variant_weight(hypothesis: Hypothesis, match: Match) -> float:
-    """Stretching a recording takes its phases away; only a plain change of speed keeps them.
+    """Return the weight of peak agreement for a variant.
 
-    Where hardly anything was done the phases must agree as they must in a sound as heard, or
-    every cover would be a slight variant.
+    Time stretching destroys phases; only a plain speed change keeps them. For a slight edit the
+    phases must agree as in an unchanged sound, or every cover would be a slight variant.
     """
     certainty = phase_certainty(match) if hypothesis.family == "speed" else 0.0
     slight, clear = COMPOSITE.without_phase, COMPOSITE.variant_without_phase
@@ -194,9 +197,9 @@ def _reason(judged: _Judged, is_enough: bool, accepted: str) -> str:
 
 
 def _evidence(judged: _Judged) -> PairEvidence:
-    """The numbers; a score without a rule that holds is cut, so that it never contradicts.
+    """Convert to evidence; reduce the score if no rule is met, so that it never contradicts.
 
-    They are plain floats: NumPy's pass for floats everywhere but in a JSON encoder.
+    Values become plain floats because JSON encoders reject NumPy floats.
     """
     share = 1.0 if judged.objection is None else COMPOSITE.unmet_rule
     return PairEvidence(

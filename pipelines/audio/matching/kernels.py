@@ -1,7 +1,7 @@
-"""The three inner loops that NumPy cannot do fast enough, compiled by numba and cached on disk.
+"""Inner loops that are too slow in NumPy, compiled by numba and cached on disk.
 
-Measured against NumPy on a 21 s pair the alignment map is about seven times faster. Inputs are
-finite by construction: `features.py` and `centring.py` guard every division.
+On a 21 s pair the alignment is about seven times faster than in NumPy. Inputs are finite by
+construction: `measurement.py` and `centring.py` guard every division.
 """
 
 import os
@@ -18,7 +18,7 @@ Place = tuple[float, int, int]
 
 
 def _choose_cache() -> None:
-    """Give numba a private folder where neither the package nor the home can be written."""
+    """Give numba a temporary cache folder if neither package nor home folder is writable."""
     beside = Path(__file__).parent / "__pycache__"
     home = Path.home() / ".cache"
     places = (beside, beside.parent, home, home.parent)
@@ -40,20 +40,20 @@ def best_alignment(
     window: int,
     least_overlap: int,
 ) -> tuple[Place, Place]:
-    """Search every offset and every window at once, row by row along the diagonals.
+    """Search all offsets and windows in one pass, row by row along the diagonals.
 
     Args:
         chroma_map: Dot products of reference and candidate frames (frames, frames).
         mfcc_map: The same for MFCC.
         windows: 1 / norm of the window that ends at each frame: chroma and MFCC of the reference,
-            chroma and MFCC of the candidate; 0 where there is no window or nothing in it.
+            chroma and MFCC of the candidate; 0 where no window ends or the window is empty.
         energies: Sums of squares before each frame, one longer than the frames; same order.
         window: Window length in frames.
-        least_overlap: Fewest frames of a whole comparison.
+        least_overlap: Minimum frames of a whole comparison.
 
     Returns:
         The best window and the best whole overlap, each as c + m and its last frame in the
-        reference and in the candidate; c + m is -9 where there is none.
+        reference and in the candidate; c + m is -9 if there is none.
     """
     rows, columns = chroma_map.shape
     runs = np.zeros((4, columns + 1), dtype=np.float32)
@@ -80,7 +80,7 @@ def best_alignment(
 def _advance(
     fresh: Matrix, runs: Matrix, chroma_map: Matrix, mfcc_map: Matrix, row: int, window: int
 ) -> None:
-    """Sums of one row from those of the row above: two of the window, two since the start."""
+    """Update the diagonal sums from the row above: two over the window, two since the start."""
     columns = chroma_map.shape[1]
     for column in range(columns):
         fresh[0, column + 1] = runs[0, column] + chroma_map[row, column]
@@ -97,7 +97,7 @@ def _advance(
 def _best_window(
     runs: Matrix, windows: Quartet, row: int, window: int, best: float
 ) -> tuple[float, int]:
-    """The best window that ends in this row; its place is looked for only if it beats `best`."""
+    """Return the best window that ends in this row; locate it only if it beats `best`."""
     chroma_scale, mfcc_scale = windows[0][row], windows[1][row]
     top = np.float32(-9)
     for column in range(window - 1, runs.shape[1] - 1):
@@ -116,7 +116,7 @@ def _best_window(
 
 @numba.njit(cache=True, fastmath=True, error_model="numpy")
 def _overlap_value(runs: Matrix, energies: Quartet, row: int, column: int) -> float:
-    """The value c + m of the complete diagonal that ends here."""
+    """Return c + m of the complete diagonal that ends at this cell."""
     length = min(row, column) + 1
     value = 0.0
     for kind in range(2):
@@ -137,7 +137,7 @@ def banded_path(similarity: Matrix) -> NDArray[np.int64]:
             with candidate frame k + d - radius, counted from a rigid alignment.
 
     Returns:
-        The column of the path at each frame; neighbours differ by at most one.
+        The column of the path at each frame; adjacent frames differ by at most one.
     """
     frames, width = similarity.shape
     came_from = np.zeros((frames, width), dtype=np.int64)
@@ -174,9 +174,9 @@ def lag_histograms(
     tolerance_hz: float,
     drifts: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Count pairs of peaks of equal frequency by their distance in time, for each drift.
+    """Count pairs of peaks of equal frequency by their time difference, for each drift.
 
-    Both lists are in order of time. Row d, entry k counts pairs with reference frame - candidate
+    Both lists are in time order. Row d, entry k counts pairs with reference frame - candidate
     frame = lag + k - reach + drifts[d] (candidate frame - middle of the candidate's frames).
     """
     counts = np.zeros((len(drifts), 2 * reach + 1), dtype=np.int64)
@@ -216,14 +216,14 @@ def largest_sum(
     step_s: float,
     enough: float,
 ) -> float:
-    """Largest |sum exp(i (phase + 2 pi f d))| over delays d within `reach_s`.
+    """Return the largest |sum exp(i (phase + 2 pi f d))| over delays d within `reach_s`.
 
     Args:
         phases: Phase differences in radians (n,).
         hertz: Their frequencies (n,).
-        reach_s: Largest delay either way.
+        reach_s: Maximum delay in either direction.
         step_s: Step between delays.
-        enough: Stop at the first sum that reaches this.
+        enough: Stop at the first sum that reaches this value.
     """
     turning = np.exp(1j * (phases - 2 * np.pi * hertz * reach_s))
     step = np.exp(2j * np.pi * hertz * step_s)
@@ -248,7 +248,7 @@ def matching_peaks(
     lag: int,
     tolerance_hz: float,
 ) -> NDArray[np.int64]:
-    """Pairs (n, 2) of reference and candidate peaks of equal frequency, `lag` +- 1 frame apart."""
+    """Return index pairs (n, 2) of peaks of equal frequency, `lag` +- 1 frame apart."""
     pairs = np.empty((4 * len(candidate_frames), 2), dtype=np.int64)
     count, first = 0, 0
     for peak in range(len(candidate_frames)):
@@ -274,7 +274,7 @@ def steady_peaks(
     tolerance_hz: float,
     wanted: int,
 ) -> NDArray[np.bool_]:
-    """Which peaks, in order of time, have `wanted` others of equal frequency near them: (n,)."""
+    """Return a mask (n,) of peaks with at least `wanted` others of equal frequency nearby."""
     is_steady = np.zeros(len(frames), dtype=np.bool_)
     first = 0
     for peak in range(len(frames)):

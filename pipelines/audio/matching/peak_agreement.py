@@ -1,8 +1,8 @@
-"""Peak agreement: do the spectral peaks of both sounds fall on the same places, in phase?
+"""Peak agreement: do the spectral peaks of both sounds coincide in time, frequency and phase?
 
-Chroma and MFCC chose the alignment; the peaks took no part in that, so they may judge it. A cover
-in the same key and tempo shares notes and moments, but not the phases of a recording: after one
-common delay the phases of the same recording agree, also under voice, noise, equaliser and reverb.
+The alignment is chosen by chroma and MFCC, so peaks are independent evidence for it. A cover in
+the same key and tempo shares notes and onsets, but not phases: after one common delay the phases
+of the same recording agree, even under voice, noise, equalization and reverb.
 """
 
 import math
@@ -21,27 +21,27 @@ _BACKGROUND = np.arange(_SEARCH + 1, round(0.75 / FINE_HOP_S) + 1)
 _REACH = _SEARCH + int(_BACKGROUND[-1]) + 1
 _CENTRE = slice(_REACH - _SEARCH - 1, _REACH + _SEARCH)
 _BEST_AND_AWAY = np.concatenate(([0], -_BACKGROUND, _BACKGROUND))
-_LEAST_ROOM = 0.5  # a steady tone agrees with itself at every lag: that is no agreement
+_LEAST_ROOM = 0.5  # a steady tone agrees with itself at every lag, which is no evidence
 _NO_DRIFT = np.zeros(1)
 _STEPS = np.arange(2, 31) / 200
 _DRIFTS = np.concatenate((-_STEPS, _STEPS))
-"""Tempo differences of 1 % to 15 % either way, in steps of 0.5 %."""
+"""Tempo differences of 1 % to 15 % in both directions, in steps of 0.5 %."""
 _DELAY_STEP_S = 40e-6  # a fifth of a turn at 4.5 kHz
 _CLOCK_STEPS = np.arange(-4, 5) * 4e-5
-_PRICE_OF_TRIALS = 0.7  # what nine more trials add to the largest value by chance
+_PRICE_OF_TRIALS = 0.7  # what nine more trials add to the maximum by chance
 _FEWEST_PAIRS = 8
-_MOST_PAIRS = 256  # more would not make it surer, only dearer
+_MOST_PAIRS = 256  # more pairs cost time without adding certainty
 CERTAIN = 5.25
-"""R / sqrt(n) that chance does not reach: exp(-5.25^2) for each of some 1500 delays."""
+"""R / sqrt(n) that chance does not reach: p = exp(-5.25^2) for each of about 1500 delays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """Peaks of both sounds on top of each other.
+    """The overlaid peaks of both sounds.
 
     Attributes:
         share: Share of candidate peaks that agree beyond chance, -1..1.
-        lag: Reference minus candidate time in fine frames, where it is reached.
+        lag: Reference minus candidate time in fine frames at which the share is reached.
         reference: Peaks of the reference.
         candidate: Peaks of the candidate inside the compared block.
     """
@@ -55,17 +55,18 @@ class Match:
 def match_peaks(
     reference: Peaks, candidate: Peaks, *, lag: int, first_frame: int, last_frame: int
 ) -> Match:
-    """Find the share of candidate peaks that the reference has too, beyond chance.
+    """Find the share of candidate peaks that also occur in the reference, beyond chance.
 
-    The share of hits h at the best lag within 0.25 s is corrected by the mean share b at lags 0.25
-    to 0.75 s away: (h - b) / (1 - b), which is 1 for identical sounds and about 0 for others.
+    The hit rate h at the best lag within 0.25 s is corrected by the mean hit rate b at lags 0.25
+    to 0.75 s away: (h - b) / (1 - b), which is 1 for identical sounds and about 0 for unrelated
+    ones.
 
     Args:
         reference: Peaks of the reference.
         candidate: Peaks of the candidate.
         lag: Reference minus candidate time in fine frames, from the alignment.
         first_frame: First fine frame of the compared block in the candidate.
-        last_frame: The fine frame behind its last one.
+        last_frame: The fine frame after its last one.
     """
     inside = slice(*np.searchsorted(candidate.frames, (first_frame, last_frame)))
     block = Peaks(
@@ -79,12 +80,12 @@ def match_peaks(
 
 
 def phase_certainty(match: Match) -> float:
-    """How sure the phases of matching peaks follow one delay: R / sqrt(n), at most about 5.25.
+    """Return the certainty that the phases of matching peaks follow one delay: R / sqrt(n).
 
     R is the largest |sum exp(i (difference + 2 pi f delay))| of the n pairs over all delays within
-    the lag's uncertainty, with equal clocks or with those that the frequencies of the pairs tell
-    (film at another frame rate runs 0.1 % off). Chance gives about 2.5 and practically never 4,
-    the same recording 4 to 15; 0 when there is too little to tell. Looking ends at certainty.
+    the lag's uncertainty, with equal clocks or with the clock ratio that the pairs' frequencies
+    suggest (film at another frame rate runs 0.1 % off). Chance gives about 2.5 and almost never 4,
+    the same recording 4 to 15; 0 if there are too few pairs. The search stops at about 5.25.
     """
     pairs = matching_peaks(
         match.reference.frames,
@@ -111,7 +112,7 @@ def phase_certainty(match: Match) -> float:
 def _certainty(
     match: Match, left: NDArray[np.int64], right: NDArray[np.int64], slope: float, enough: float
 ) -> float:
-    """R / sqrt(n) of pairs of peaks when the candidate's clock runs 1 + `slope` times as fast."""
+    """Return R / sqrt(n) of the pairs if the candidate's clock runs 1 + `slope` times as fast."""
     reference, candidate = match.reference, match.candidate
     hertz = 0.5 * (reference.hertz[left].astype(np.float64) + candidate.hertz[right])
     late = (reference.frames[left] - match.lag) - candidate.moments[right]
@@ -124,10 +125,10 @@ def _certainty(
 
 
 def drifting_share(match: Match) -> float:
-    """The best share when the candidate may run 1 to 15 % off the reference's tempo.
+    """Return the best share if the candidate's tempo differs by 1 to 15 %.
 
-    A recording played at another tempo crosses the right lag for a moment: enough for chroma, and
-    for some peaks. Following the drift then finds several times as many.
+    A recording at another tempo crosses the right lag briefly: enough for chroma and some peaks.
+    Following the drift then finds several times as many peaks.
     """
     shares, _ = _shares(match.reference, match.candidate, match.lag, _DRIFTS)
     return float(shares.max())
@@ -136,7 +137,7 @@ def drifting_share(match: Match) -> float:
 def _shares(
     reference: Peaks, candidate: Peaks, lag: int, drifts: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Agreement and best lag for each drift, shapes (drifts,)."""
+    """Return agreement and best lag for each drift, both of shape (drifts,)."""
     peak_count = len(candidate.frames)
     if peak_count == 0 or len(reference.frames) == 0:
         return np.zeros(len(drifts)), np.full(len(drifts), lag)
@@ -150,7 +151,7 @@ def _shares(
         TOLERANCE_HZ,
         drifts,
     )
-    # a peak may fall to the frame before or after, so three neighbouring lags count together
+    # a peak may fall into the frame before or after, so three neighbouring lags are summed
     near = counts[:, :-2] + counts[:, 1:-1]
     near += counts[:, 2:]
     rows = np.arange(len(drifts))

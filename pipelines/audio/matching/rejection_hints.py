@@ -1,7 +1,7 @@
-"""What a rejected pair is likely to be: a cover, or something a person should hear. Never a match.
+"""Hints on rejected pairs: a likely cover, or uncertain and worth a manual review. Never a match.
 
-Pure rules on the numbers of the evidence, chosen on the benchmark's first part; the accuracy card
-says how often they are right.
+Pure rules on the measures of the evidence, tuned on the development part of the benchmark; the
+accuracy card reports how often they are right.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from warehouse.records.evidence import Limits, Observation, PairEvidence, meets_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signs:
-    """What speaks for which observation. Distances: lower is better."""
+    """Thresholds for the hints. For distances, lower is better."""
 
     cover_chroma_distance: float = 0.5
     cover_timbre_gap: float = 0.15
@@ -25,10 +25,10 @@ SIGNS = Signs()
 
 
 def observed(evidence: PairEvidence, limits: Limits) -> PairEvidence:
-    """The evidence with the observation that its numbers allow; only a rejected pair has one.
+    """Return the evidence with its `observation` set; only rejected pairs have one.
 
-    `likely_cover`: the harmony runs together while the timbre does so much less and hardly a
-    spectral peak agrees. `uncertain`: close to a match, or only a voice or a crowd is shared.
+    `likely_cover`: the harmony agrees, the timbre much less, and hardly any spectral peak does.
+    `uncertain`: close to a match, or only a voice or a crowd is shared.
     """
     if evidence.verdict != "rejected" or evidence.score is None:
         return evidence
@@ -56,7 +56,7 @@ def _looks_like_cover(evidence: PairEvidence, limits: Limits) -> bool:
 
 
 def _is_close(evidence: PairEvidence, limits: Limits) -> bool:
-    """The score, had the rule held, is little below the threshold, and the rule nearly holds."""
+    """Whether the score before the unmet-rule penalty and the chroma distance are near a match."""
     score, chroma = evidence.score, evidence.chroma_distance
     if score is None or chroma is None:
         return False

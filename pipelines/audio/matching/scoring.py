@@ -1,7 +1,7 @@
-"""From correlations and peak agreement to the composite score, and which literal rule holds.
+"""Compute the composite score from correlations and peak agreement, and check the literal rules.
 
-The limits are the specification's and live in `warehouse.records.evidence.Limits`; the weights of
-the composite were set by measurement. Numbers in, numbers out.
+The limits come from the specification (`warehouse.records.evidence.Limits`); the weights of the
+composite are set by measurement. Numbers in, numbers out.
 """
 
 import math
@@ -14,7 +14,7 @@ from warehouse.records.evidence import Limits, Segment, meets_rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composite:
-    """Weights of the composite score. They add up to 1."""
+    """Weights of the composite score; `chroma`, `mfcc` and `peaks` add up to 1."""
 
     chroma: float = 0.1
     mfcc: float = 0.2
@@ -35,7 +35,7 @@ _CLEARLY_ABOVE = 0.1
 
 
 def composite_score(chroma: float, mfcc: float, agreement: float) -> float:
-    """S = 0.1 c + 0.2 m + 0.7 (1 - exp(-p / 0.10)) in 0..1, scaled so that identity gives 1."""
+    """Return S = 0.1 c + 0.2 m + 0.7 (1 - exp(-p / 0.10)) in 0..1, scaled to 1 for identity."""
     saturated = -math.expm1(-_positive(agreement) / COMPOSITE.peak_scale)
     full = -math.expm1(-1 / COMPOSITE.peak_scale)
     return (
@@ -46,37 +46,37 @@ def composite_score(chroma: float, mfcc: float, agreement: float) -> float:
 
 
 def phase_weight(certainty: float, *, least: float) -> float:
-    """How much peak agreement counts, `least` to 1, by how sure the phases agree (R / sqrt(n)).
+    """Return the weight of peak agreement, `least` to 1, by the phase certainty R / sqrt(n).
 
-    Agreement without phase is what covers have; as heard it counts little, but not nothing,
-    because strong reverb takes the phases of a recording away.
+    Covers agree without phase. In unchanged sounds such agreement counts little, but not nothing,
+    because strong reverb destroys the phases of a recording.
     """
     sure = _positive((certainty - _CHANCE_CERTAINTY) / (CERTAIN - _CHANCE_CERTAINTY))
     return least + (1 - least) * sure
 
 
 def tonal_weight(balance: float) -> float:
-    """How much peak agreement counts, 0 to 1, by how much of it is tones (`tonal_balance`).
+    """Return the weight of peak agreement, 0 to 1, by the share of tones in it (`tonal_balance`).
 
-    0 where only a voice or a crowd over different music agrees. Of 709 accepted pairs of the same
-    recording, chosen on the benchmark's first part, none lies below 0.84; of 34 with a shared voice
-    or crowd two lie above 0.7.
+    0 if only a voice or a crowd over different music agrees. On the development part of the
+    benchmark, none of 709 accepted pairs of the same recording lies below 0.84; two of 34 pairs
+    with a shared voice or crowd lie above 0.7.
     """
     return _positive((balance - _OTHER_TONES) / (_SAME_TONES - _OTHER_TONES))
 
 
 def can_be_surpassed(agreement: float) -> bool:
-    """True when another hypothesis could find so many more peaks that it explains better."""
+    """Whether another hypothesis could still agree with significantly more peaks."""
     return explains_better(1.0, agreement)
 
 
 def explains_better(agreement: float, other: float) -> bool:
-    """True when one hypothesis finds so many more peaks than another that chance cannot."""
+    """Whether one hypothesis agrees with significantly more peaks than another."""
     return agreement > max(_CLEARLY_MORE * other, other + _CLEARLY_ABOVE)
 
 
 def block_meets_rule(segment: Segment, block: Block, limits: Limits) -> bool:
-    """True when the literal rule of this segment holds for the block."""
+    """Whether the block meets the literal rule of this segment."""
     return meets_rule(
         segment,
         chroma_distance=block.chroma_distance,

@@ -1,7 +1,7 @@
-"""Search for what was done to a candidate: a cheap look at every hypothesis, a close one at few.
+"""Search for the edit of a candidate: score every hypothesis coarsely, then refine the best few.
 
-Chroma at 10.8 frames a second is correlated for all lags by FFT; the peaks then tell the speed to
-a tenth of a percent. What belongs here: finding. Not here: judging what was found (`verify.py`).
+Chroma at 10.8 frames per second is correlated for all lags by FFT; peaks then determine the speed
+to 0.1 %. Not here: the verdict on the found hypothesis (`judging.py`).
 """
 
 import math
@@ -27,22 +27,24 @@ from pipelines.audio.matching.hypotheses import (
 from pipelines.audio.matching.peak_agreement import match_peaks
 
 _TRIED_CLOSELY = 3
-_WORTH_A_LOOK = 3.2  # sureness; unrelated sounds have about 2.4, a recording under loud voice 7
+_WORTH_A_LOOK = 3.2  # unrelated sounds reach about 2.4, a recording under loud voice 7
 _ALMOST_AS_SURE = 0.75
-_WORTH_REFINING = 0.015  # half of what can be told from chance
+_WORTH_REFINING = 0.015  # half of what is significant
 _COARSE_STEPS = np.arange(-4, 5) * 0.003
 _FINE_STEPS = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])
 _ENOUGH_PEAKS = 400
 _SHORTEST_S = 5.5
-_SIZE_STEP = 128  # few sizes, so that the spectra of a reference serve many candidates
+_SIZE_STEP = 128  # few distinct sizes, so that cached reference spectra are reused
 _HARMONICS = 13  # of 19: chroma is smoothed over three of its 36 bins
 _FINE_PER_COARSE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A hypothesis, the share of peaks that agree under it, and reference minus undone candidate
-    time in fine frames.
+    """A scored hypothesis.
+
+    `share` is the share of agreeing peaks, `lag` reference minus undone candidate time in fine
+    frames.
     """
 
     hypothesis: Hypothesis
@@ -52,21 +54,21 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Spectra:
-    """Spectrum in time and around the octave (harmonics, bins) and energy before each frame."""
+    """2-D chroma spectrum over octave and time (harmonics, bins), and energy before each frame."""
 
     values: NDArray[np.complex64]
     energy: NDArray[np.float64]
 
 
 def best_hypothesis(reference: Features, candidate: Features) -> Found | None:
-    """The hypothesis under which most peaks agree, its parameter refined; None if all look bad."""
+    """Return the refined hypothesis with the most agreeing peaks; None if none is promising."""
     likely = _likely(reference, candidate)
     found = [_refined(reference, candidate, guess) for guess in likely]
     return max(found, key=lambda one: one.share, default=None)
 
 
 def _likely(reference: Features, candidate: Features) -> list[Found]:
-    """The hypotheses with the surest chroma correlation, each at its best lag."""
+    """Return the hypotheses with the most significant chroma correlation, at their best lag."""
     longest = max(reference.frames, candidate.frames) / 2
     size = next_fast_len(_SIZE_STEP * math.ceil(longest * (1 + 1 / SLOWEST) / _SIZE_STEP))
     heard = _spectra(_coarse(candidate, 1.0), size)
@@ -87,7 +89,7 @@ def _likely(reference: Features, candidate: Features) -> list[Found]:
 
 
 def _refined(reference: Features, candidate: Features, guess: Found) -> Found:
-    """Tune the hypothesis until most peaks agree: first in 0.3 %, then in 0.1 % steps."""
+    """Refine the hypothesis for peak agreement, first in steps of 0.3 %, then 0.1 %."""
     few = _thinned(candidate.peaks)
     best = max(
         (_tried(reference, candidate, few, guess, step) for step in _COARSE_STEPS),
@@ -102,7 +104,7 @@ def _refined(reference: Features, candidate: Features, guess: Found) -> Found:
 
 
 def _thinned(peaks: Peaks) -> Peaks:
-    """Some 400 of them, spread evenly: enough to tell the better of two steps."""
+    """Return about 400 evenly spaced peaks, enough to compare two steps."""
     every = slice(None, None, max(1, len(peaks.frames) // _ENOUGH_PEAKS))
     return Peaks(peaks.frames[every], peaks.hertz[every], peaks.phases[every])
 
@@ -110,7 +112,7 @@ def _thinned(peaks: Peaks) -> Peaks:
 def _tried(
     reference: Features, candidate: Features, heard: Peaks, guess: Found, step: float
 ) -> Found:
-    """Agreement of the peaks `heard` over the complete overlap, turned about its middle."""
+    """Score a varied hypothesis on the complete overlap, keeping the overlap's middle aligned."""
     hypothesis = guess.hypothesis.varied(step)
     peaks = undo_peaks(heard, hypothesis)
     ends = (2 * round(candidate.frames * hypothesis.tempo), 2 * reference.frames - guess.lag)
@@ -122,7 +124,7 @@ def _tried(
 
 
 def _coarse(features: Features, tempo: float) -> NDArray[np.float32]:
-    """Centred chroma played `tempo` times as fast, at 10.8 frames a second."""
+    """Return centred chroma played `tempo` times as fast, at 10.8 frames per second."""
     chroma = features.centred.chroma
     count = max(1, int(len(chroma) / (2 * tempo)))
     places = (2 * np.arange(count) + 0.5) * tempo
@@ -137,14 +139,14 @@ def _spectra(chroma: NDArray[np.float32], size: int) -> _Spectra:
 
 @lru_cache(maxsize=4 * len(HYPOTHESES))
 def _stretched_spectra(reference: Features, tempo: float, size: int) -> _Spectra:
-    """Kept for a few references, because many candidates meet the same ones."""
+    """Return cached spectra: many candidates are compared with the same few references."""
     return _spectra(_coarse(reference, tempo), size)
 
 
 def _sureness(
     reference: _Spectra, candidate: _Spectra, turned: NDArray[np.float64], size: int
 ) -> NDArray[np.float64]:
-    """Correlation times the root of the overlap for each turn and lag, shape (turns, size)."""
+    """Return correlation times the root of the overlap, shape (rotations, lags)."""
     orders = np.arange(_HARMONICS)
     turns = np.exp(-2j * np.pi * np.outer(turned, orders) / 36).astype(np.complex64)
     turns *= np.where(orders == 0, 1, 2) / 36
@@ -153,7 +155,7 @@ def _sureness(
 
 
 def _overlap_weight(reference: _Spectra, candidate: _Spectra, size: int) -> NDArray[np.float64]:
-    """Root of the overlap over both norms for each lag, 0 where less than 5.5 s overlap."""
+    """Return root of the overlap over both norms for each lag, 0 if less than 5.5 s overlap."""
     rows, columns = len(reference.energy) - 1, len(candidate.energy) - 1
     lags = np.arange(size)
     lags[size - columns :] -= size

@@ -1,9 +1,9 @@
-"""Do the tones agree, or only what lies over them?
+"""Tone agreement: do the musical tones agree, or only a voice or a crowd over them?
 
-Two clips may share a narration or a crowd over different music: that recording's peaks agree, in
-phase, as those of a shared song would. But speech and crowds glide while music holds its tones, so
-the peaks that are steady tell the two apart: of a shared song they agree at least as often as the
-fleeting ones, of a shared voice over other music hardly ever.
+Two clips may share a narration or a crowd over different music; their peaks then agree in phase as
+those of a shared song would. Speech and crowds glide while music holds its tones, so steady peaks
+separate the cases: for a shared song they agree at least as often as fleeting peaks, for a shared
+voice over other music hardly ever.
 """
 
 import numpy as np
@@ -14,18 +14,18 @@ from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.matching.kernels import matching_peaks, steady_peaks
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ, Match
 
-_NEXT_FRAMES = 3  # nearer ones would be the same peak
+_NEXT_FRAMES = 3  # closer peaks would be the same peak
 _SECOND_FRAMES = round(1 / FINE_HOP_S)
-_OFTEN = 2  # twice more within a second: a held or repeated tone, hardly ever chance
+_OFTEN = 2  # two more within a second: a held or repeated tone, hardly ever chance
 _DOUBT = 8.0
-"""So many imagined peaks that agree as the rest do: a few steady ones alone decide nothing."""
+"""Pseudo-count of peaks with the average hit rate, so that a few steady peaks do not decide."""
 
 
 def tonal_balance(match: Match) -> float:
-    """How often steady peaks agree against fleeting ones, in the sound where that is more.
+    """Return how often steady peaks agree relative to fleeting ones, the larger of both sounds.
 
-    About 1 or more for the same recording, whatever lies over it, and for a shared voice that one
-    of the sounds carries alone; 0 to 0.7 where both sounds have tones of their own.
+    About 1 or more for the same recording, whatever is mixed over it, and for a shared voice that
+    is alone in one of the sounds; 0 to 0.7 if both sounds have different tones.
     """
     heard = match.candidate
     if len(heard.frames) == 0:
@@ -46,7 +46,7 @@ def _between(peaks: Peaks, first: int, last: int) -> Peaks:
 
 
 def _balance(is_steady: NDArray[np.bool_], is_hit: NDArray[np.bool_]) -> float:
-    """Share of hits among the steady over that among the fleeting."""
+    """Return the hit rate of steady peaks divided by that of fleeting peaks."""
     if not is_hit.any():
         return 1.0
     prior = _DOUBT * float(is_hit.mean())

@@ -1,6 +1,6 @@
-"""Verdicts: one pair of sounds, and a candidate's sounds against a track's references.
+"""Verify sounds: one pair, or a candidate's sounds against a track's references.
 
-What belongs here: validate, measure, decide. Not here: files, storage, which sounds to compare.
+Not here: files, storage, the choice of which sounds to compare.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,17 +34,17 @@ __all__ = [
 ]
 _RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 ENOUGH_SCORE = 0.9
-"""A pair this sure needs no second opinion."""
+"""A confirmed pair with this score ends the comparison of its group."""
 
 
 def compare_pair(
     reference: Heard, candidate: Heard, *, limits: Limits, search: bool = True
 ) -> PairEvidence:
-    """Compare two sounds as they are heard; if that fails, `search` for a variant.
+    """Compare two unchanged sounds; if they do not match and `search` is set, look for a variant.
 
     A candidate that passes only after a speed, tempo or pitch hypothesis is undone is a
-    `variant`, never `confirmed`. A rejected pair keeps the better score of both looks, and what
-    it is likely to be.
+    `variant`, never `confirmed`. A rejected pair keeps the better score of both comparisons and a
+    hint on what it may be.
     """
     for role, heard in (("reference", reference), ("candidate", candidate)):
         if isinstance(heard, NotComparable):
@@ -60,10 +60,10 @@ def compare_pair(
 
 
 def agreeing_references(sounds: Sequence[Sound], *, limits: Limits) -> tuple[int, ...]:
-    """Positions of the references that may speak for a track, the cleanest first.
+    """Return the positions of references that agree with each other, the cleanest first.
 
-    Videos under one music id may play something else. The largest set around one sound that
-    confirms the others is kept; where no two agree, nothing says which one is right, and all are.
+    Videos under one music id may play something else. The largest set confirmed by one sound is
+    kept; if no two agree, there is no way to tell which one is right, and all are kept.
     """
     order = _cleanest_first(sounds)
     agreed = {place: {place} for place in order}
@@ -88,9 +88,9 @@ def verify_group(
 ) -> GroupVerdict:
     """Compare up to two candidates with up to three references, the cleanest reference first.
 
-    Stops at the first pair that is confirmed with a score of at least 0.9, unless every pair is
-    wanted (`stops_when_sure` False). Only when no pair is confirmed as heard, `search` looks for
-    a variant of the cleanest reference. Positions in the result are those of the arguments.
+    Stops at the first pair confirmed with a score of at least 0.9, unless `stops_when_sure` is
+    False. If no unchanged pair is confirmed, `search` looks for a variant of the cleanest
+    reference. Positions in the result are those of the arguments.
     """
     order = _cleanest_first(references)[:MOST_REFERENCES]
     chosen = candidates[:MOST_CANDIDATES]
@@ -116,9 +116,9 @@ def verify_groups(
     limits: Limits,
     search: bool = True,
 ) -> list[GroupVerdict]:
-    """Verdicts of many candidates against one track's references, in the order of the groups.
+    """Return the verdicts of many candidates against one track's references, in group order.
 
-    What depends on a reference alone is computed once for all of them.
+    Values that depend on a reference alone are computed once for all groups.
     """
     return [verify_group(references, group, limits=limits, search=search) for group in groups]
 
@@ -143,7 +143,7 @@ def _compared(
 
 
 def warm_up() -> None:
-    """Load the compiled loops, which takes some 0.3 s once per process."""
+    """Load the compiled kernels, which takes about 0.3 s once per process."""
     noise = np.random.default_rng(0).standard_normal((round(9 / HOP_S), 100))
     mel_db = noise[:, :64].astype(np.float16)
     peaks = Peaks(
@@ -164,9 +164,9 @@ def warm_up() -> None:
 
 
 def cleanliness(sound: Sound) -> float:
-    """How good a reference a sound is, higher is better: steady spectral peaks each second.
+    """Return the quality of a sound as a reference: steady spectral peaks per second.
 
-    Music holds its frequencies, speech glides; so a peak counts when the same frequency peaks
+    Music holds its frequencies while speech glides, so a peak counts if the same frequency peaks
     again within the next second.
     """
     peaks = sound.features.peaks
@@ -187,7 +187,7 @@ def _cleanest_first(references: Sequence[Heard]) -> list[int]:
 
 
 def _group_verdict(pairs: list[GroupPair]) -> GroupVerdict:
-    """The most credible pair decides; a pair that could not be checked counts only alone."""
+    """Let the most credible pair decide; pairs that are not comparable count only if alone."""
     if not pairs:
         return GroupVerdict(
             verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
