@@ -1,6 +1,5 @@
-"""One scan of one track: collect, listen, conclude. No Dagster, no HTTP of its own.
+"""The stages of a scan: collect candidates, verify audio, conclude. No Dagster, no HTTP.
 
-The assets in `pipelines/orchestration/assets` call these functions in order and report what they
-did; tests
-call them without Dagster. Everything that a scan learns is in its `ScanSession`.
+The assets in `pipelines/orchestration/assets` call these functions in order and report counts;
+tests call them without Dagster. The state of a scan is in its `ScanSession`.
 """

@@ -1,9 +1,8 @@
-"""The reading half of a scan: the track and its list, the pool, detail pages. Screens of accounts
-and hashtags are in `screens.py`, the search is in `search.py`.
+"""Collect the data of a scan: the track, its video list, the candidate pool and detail pages.
 
-Each function reads through the session's captures, adds to its findings and books what it did in
-the coverage ledger. An upstream that says no ends a source with its name as stop reason; what was
-read before stays.
+First screens of accounts and hashtags are in `screens.py`, the search is in `search.py`. Each
+function reads through the session's captures, adds to its findings and to the coverage report. An
+upstream refusal ends a source and becomes its stop reason; what was read before is kept.
 """
 
 import asyncio
@@ -28,8 +27,8 @@ from warehouse.records.errors import (
 )
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
-DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: inside a job
-READS_IN_FLIGHT = 16  # the client's own per-host limits are tighter; this only bounds memory
+DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: age limit inside a job
+READS_IN_FLIGHT = 16  # the client's per-host limits are tighter; this only bounds memory
 
 ENDS_THE_SOURCE = (
     VerificationDemandedError,
@@ -42,10 +41,10 @@ ENDS_THE_SOURCE = (
 
 
 def read_track(session: ScanSession) -> Track:
-    """Read the track itself; without it a scan has no subject.
+    """Read the track, which every later stage needs.
 
     Raises:
-        UpstreamError: The track could not be read; the job fails with this name.
+        UpstreamError: The track could not be read; the job fails with this error.
     """
     before = session.captures.requests_used
     with session.stopwatch.waiting("upstream"):
@@ -58,7 +57,7 @@ def read_track(session: ScanSession) -> Track:
 
 
 def read_music_screen(session: ScanSession, music_id: str) -> int:
-    """Walk the list of works under a music id; returns how many were new to this scan."""
+    """Read the video list of a music id; return how many videos are new to this scan."""
     with session.stopwatch.waiting("upstream"):
         walk = session.run(
             session.captures.walk_music(
@@ -71,10 +70,10 @@ def read_music_screen(session: ScanSession, music_id: str) -> int:
 
 
 def fill_pool(session: ScanSession) -> tuple[Candidate, ...]:
-    """Take the next candidates into the pool; returns those that are new.
+    """Add the next candidates to the pool and return them.
 
-    Posts that give no reason to look are taken only when no other candidate is left, and only
-    when other music ids are listened to: without listening they could never be confirmed.
+    Posts without any relation to the song are added only if no other candidate is left, and only
+    if audio is verified: otherwise they could never be confirmed.
     """
     found = session.findings
     limit = session.parameters.candidate_limit
@@ -89,7 +88,7 @@ def fill_pool(session: ScanSession) -> tuple[Candidate, ...]:
 
 
 def read_details(session: ScanSession) -> list[Video]:
-    """Read the detail page of every pooled video that has none yet; returns what was read."""
+    """Read the missing detail pages of pooled videos; return the videos that were read."""
     found = session.findings
     missing = [
         aweme_id
@@ -148,7 +147,7 @@ def _keep(session: ScanSession, aweme_id: str, read: VideoDetail | UnavailableVi
 
 
 async def each(tasks: Iterable[Coroutine[object, object, None]]) -> None:
-    """Run coroutines together; the first fault ends the others and is raised as itself."""
+    """Run coroutines concurrently; the first error cancels the others and is raised unwrapped."""
     try:
         async with asyncio.TaskGroup() as group:
             for task in tasks:
@@ -158,7 +157,7 @@ async def each(tasks: Iterable[Coroutine[object, object, None]]) -> None:
 
 
 def to_sighting(session: ScanSession, video: Video, surface: str, entity_id: str) -> Sighting:
-    """A work as a list showed it. A list that names the sound says whether it is a known one."""
+    """Convert a listed video to a sighting; `same_music` is set if its music id is verified."""
     sound = video.music.music_id if video.music else None
     known = {session.music_id, *session.findings.verified}
     return Sighting(
@@ -173,7 +172,7 @@ def to_sighting(session: ScanSession, video: Video, surface: str, entity_id: str
 
 
 def note_sighted(session: ScanSession, seen: list[Sighting], coverage: SourceCoverage) -> int:
-    """Remember what a list showed and book the walk; returns how many works were new."""
+    """Add the sightings of a list and its coverage; return how many videos are new."""
     fresh = {sighting.aweme_id for sighting in seen} - session.findings.seen_ids
     session.findings.seen_ids |= fresh
     session.findings.sightings.extend(seen)
@@ -197,7 +196,7 @@ def book(
     new: int,
     stop: str,
 ) -> None:
-    """Write a line of the coverage ledger; a source that was not asked leaves none."""
+    """Add an entry to the coverage report, unless the source was not read at all."""
     if not requests and not items:
         return
     session.findings.ledger.append(

@@ -1,4 +1,4 @@
-"""The closing half of a scan: the one immutable result document that it leaves."""
+"""Conclude a scan: build its immutable result document."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ from warehouse.queries.results import read_confirmed_history, read_first_observe
 from warehouse.records.coverage import merged
 
 ENDED = frozenset({"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"})
-"""Stop reasons after which the same source shows nothing more. `page_limit` is the first screen of
-an account: deeper pages are never read."""
+"""Stop reasons of a source with nothing left to read. `page_limit` is the first screen of an
+account: deeper pages are never read."""
 APART = frozenset({"search", "user_info"})
-"""Surfaces that are sources of their own in `sources_ended_by_exhaustion`."""
+"""Surfaces with an entry of their own in `sources_ended_by_exhaustion`."""
 
 
 def result_document(session: ScanSession) -> dict[str, Any]:
-    """The result of this scan, once and for good. Reads when each work was first observed."""
+    """Build the result document of this scan. Queries when each video was first observed."""
     found = session.findings
     first = read_first_observed(session.runtime.engine, list(found.confirmed))
     ranked = [
@@ -61,7 +61,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
 def ranked_document(
     session: ScanSession, entry: Confirmed, first: datetime | None = None
 ) -> dict[str, Any]:
-    """A confirmed work as a document, with the public link of its sound."""
+    """Return the document of a confirmed video, with the public link of its sound."""
     music_id = session.music_of(entry.video)
     return to_ranked_document(
         entry.video,
@@ -104,7 +104,7 @@ def _discovery(session: ScanSession) -> dict[str, Any]:
 
 
 def _history(session: ScanSession) -> dict[str, Any]:
-    """This run beside all runs before it that confirmed something for the track."""
+    """Summarize this run and all earlier runs that confirmed videos of the track."""
     confirmed, now = set(session.findings.confirmed), session.clock()
     before = read_confirmed_history(
         session.runtime.engine, session.music_id, without_job=session.job.job_id
@@ -119,7 +119,7 @@ def _history(session: ScanSession) -> dict[str, Any]:
 
 
 def coverage_document(session: ScanSession) -> dict[str, Any]:
-    """`coverage`: the ledger, what was not reached, and the estimate of what no screen showed."""
+    """Build `coverage`: the sources, what was not reached, and the estimate of unseen ids."""
     found = session.findings
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
@@ -130,7 +130,7 @@ def coverage_document(session: ScanSession) -> dict[str, Any]:
 
 
 def _met_elsewhere(session: ScanSession) -> Iterator[tuple[str, str]]:
-    """Works under other music ids that carry the recording, met on the screen of somebody."""
+    """Yield videos of other verified music ids that another surface than a music list showed."""
     found = session.findings
     music = {video.aweme_id: video.music for video in found.videos()}
     for seen in found.sightings:
@@ -141,7 +141,7 @@ def _met_elsewhere(session: ScanSession) -> Iterator[tuple[str, str]]:
 
 
 def _ended(session: ScanSession) -> dict[Source, bool]:
-    """True for the music lists when neither the pool's limit nor an error ended the reading."""
+    """Return for each source whether it ended by exhaustion, not by a limit or an error."""
     found = session.findings
     has_room = len(found.pool) < session.parameters.candidate_limit
     is_clean = all(

@@ -1,8 +1,8 @@
-"""The loop that widens a scan: hear the music ids in the pool, confirm their works, read the
-screens of what was newly verified, and again until nothing new comes or the pool is full.
+"""The expansion loop of a scan: verify the music ids in the pool, confirm their videos, read the
+screens of newly verified ids; repeat until nothing new is found or the pool is full.
 
-`findings.verified` maps each music id that carries the track to the comparison that shows it;
-the track's own id needs none. What is confirmed is confirmed as heard: at its own speed.
+`findings.verified` maps each music id that carries the track to the comparison that proves it
+(None for the track's own id). Only unchanged audio is confirmed; edited audio is a variant.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from pipelines.scan.verify_audio import (
 from warehouse.records.evidence import Comparison, Verdict
 from warehouse.records.videos import Video
 
-MAX_ROUNDS = 8  # each round needs a newly verified id, so this only bounds a hostile platform
-GROUPS_IN_FLIGHT = 6  # downloads overlap with listening; the pool bounds the listening itself
+MAX_ROUNDS = 8  # each round needs a newly verified id, so only a hostile platform reaches this
+GROUPS_IN_FLIGHT = 6  # downloads overlap with decoding; the decoder pool bounds the decoding
 
 
 def confirm_videos(session: ScanSession, *, rounds: int = MAX_ROUNDS) -> None:
-    """Run the rounds of a scan. Every candidate has an outcome afterwards."""
+    """Run the expansion rounds; afterwards every candidate has an outcome."""
     found = session.findings
     found.verified[session.music_id] = None
     found.settled.add(session.music_id)
@@ -57,7 +57,7 @@ def _run_rounds(session: ScanSession, rounds: int) -> None:
 
 
 def _widen(session: ScanSession) -> bool:
-    """Read the screens of verified ids and of their authors; True when the pool grew."""
+    """Read the screens of verified ids and their authors; return whether the pool grew."""
     found = session.findings
     unread = sorted(set(found.verified) - found.screened)
     if len(found.pool) >= session.parameters.candidate_limit:
@@ -77,7 +77,7 @@ def _widen(session: ScanSession) -> bool:
 
 
 def _listen(session: ScanSession) -> list[str]:
-    """Hear the pool, and book what was downloaded for it; returns the ids that carry the track."""
+    """Verify the pool and record the downloads in the coverage; return newly verified music ids."""
     requests, files = session.captures.requests_used, session.findings.sounds_read
     newly = session.run(_verify_pool(session))
     read = session.findings.sounds_read - files
@@ -90,7 +90,7 @@ def _listen(session: ScanSession) -> list[str]:
 
 
 async def _verify_pool(session: ScanSession) -> list[str]:
-    """Hear every music id of the pool that has no verdict yet; returns those that carry it."""
+    """Verify every music id of the pool without a verdict; return those that carry the track."""
     found = session.findings
     groups = group_by_music(found.videos(), settled=found.settled)
     if not groups or not session.listens:
@@ -112,7 +112,7 @@ async def _verify_pool(session: ScanSession) -> list[str]:
 
 
 async def _references(session: ScanSession) -> list[HeardWork]:
-    """Chosen once, when the first screen of the track has been read."""
+    """Return the references, chosen once after the track's first screen has been read."""
     found = session.findings
     if not found.references:
         own = [
@@ -159,7 +159,7 @@ _RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "
 
 
 def _credibility(comparison: Comparison) -> tuple[int, float]:
-    """What says most comes first, then the higher score."""
+    """Sort key: the stronger verdict, then the higher score."""
     return (_RANK[comparison.pair.verdict], comparison.pair.score or 0.0)
 
 
@@ -184,7 +184,7 @@ def _confirm(session: ScanSession, number: int) -> None:
 
 
 def _note_variants(session: ScanSession) -> None:
-    """Works under a music id that carries the track at another speed or pitch."""
+    """Collect the videos of music ids that carry the track at another speed or pitch."""
     found = session.findings
     own = {
         comparison.candidate_aweme_id: comparison
@@ -201,7 +201,7 @@ def _note_variants(session: ScanSession) -> None:
 def _audio_link(
     video: Video, own: Comparison | None, of_group: Comparison, number: int
 ) -> Confirmed:
-    """A work that was heard itself is a match; its siblings hang on the verified music id."""
+    """Link by audio if the video itself was compared, else by its verified music id."""
     return Confirmed(
         video=video,
         link_type="audio_fingerprint_match" if own else "verified_music_id_graph",
@@ -215,7 +215,7 @@ def _mark(session: ScanSession, works: Sequence[Video], outcome: str, reason: st
 
 
 def _settle_outcomes(session: ScanSession) -> None:
-    """Give the candidates that never came to a verdict their honest outcome."""
+    """Set the outcome of candidates that never got a verdict."""
     found = session.findings
     verdicts = {
         video.music.music_id: found.outcomes[video.aweme_id]

@@ -1,6 +1,6 @@
-"""A discovery: the small scan behind the related videos of a track, and the document it leaves.
+"""Discover related videos of a track: a small scan and its result document.
 
-It is made of the scan's own stages; what a candidate's entry says is in `domain/discovery.py`.
+It reuses the stages of a scan; the rules of a candidate's entry are in `rules/discovery.py`.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ type Row = dict[str, object]
 
 
 def discover(session: ScanSession) -> None:
-    """Read the track, its first works and their authors' screens; hear the text candidates."""
+    """Read the track, its first videos and their authors' screens; verify the text candidates."""
     session.enter("track")
     read_track(session)
     session.enter("music_first_screen")
@@ -47,7 +47,7 @@ def discover(session: ScanSession) -> None:
 
 
 def _choose(session: ScanSession) -> None:
-    """Text candidates first; posts that name nothing only fill what room is left."""
+    """Choose text candidates first; posts that do not name the song only fill the rest."""
     found = session.findings
     own = set(found.pool)
     seen = [entry for entry in found.sightings if entry.surface == "user_posts"]
@@ -60,7 +60,7 @@ def _choose(session: ScanSession) -> None:
 
 
 def discovered_rows(session: ScanSession) -> list[Row]:
-    """`marts.discovered_videos`: every candidate with what became of it."""
+    """Return the rows of `marts.discovered_videos`: every candidate with its outcome."""
     return [
         {
             "job_id": session.job.job_id,
@@ -146,7 +146,7 @@ def _candidate(session: ScanSession, seen: Sighting) -> dict[str, Any]:
 
 
 def _heard(session: ScanSession, aweme_id: str) -> Comparison | None:
-    """The comparison that says most about a candidate: its own, else that of its music id."""
+    """Return the strongest comparison of a candidate: its own, else one of its music id."""
     found = session.findings
     confirmed = found.confirmed.get(aweme_id)
     if confirmed is not None:

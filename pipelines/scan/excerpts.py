@@ -1,7 +1,7 @@
-"""Excerpts of the sounds that decided a verdict, cut while the scan goes on.
+"""Cut excerpts of the sounds that decided a verdict, in the background of the scan.
 
-A file is kept under a name of its own until its group has a verdict; references until the end.
-Whatever goes wrong here costs an excerpt, never a scan. Not here: which stretch, how it is cut.
+A downloaded file is kept under a temporary name until its group has a verdict, a reference until
+the end. A failure here loses an excerpt, never a scan. Not here: choosing and encoding an excerpt.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _log = structlog.get_logger("scan")
 
 
 async def keep_sound(session: ScanSession, work: Video, path: Path) -> None:
-    """Set a measured file aside until it is known whether a person may want to hear it."""
+    """Keep a measured file until the verdict decides whether to cut an excerpt from it."""
     kept = path.with_name(f".kept-{session.job.job_id}-{work.aweme_id}{path.suffix}")
     if session.runtime.excerpts.max_bytes == 0:
         await asyncio.to_thread(path.unlink, missing_ok=True)
@@ -29,17 +29,17 @@ async def keep_sound(session: ScanSession, work: Video, path: Path) -> None:
     try:
         await asyncio.to_thread(path.replace, kept)
     except OSError:
-        return  # another scan of the same work has removed it
+        return  # another scan of the same video has removed it
     session.findings.sound_files[work.aweme_id] = kept
 
 
 def settle_group(session: ScanSession, heard: Sequence[HeardWork], best: Comparison | None) -> None:
-    """Cut what decided a group in the background, then forget its files.
+    """Cut the excerpts of a group's best pair in the background, then delete its files.
 
     Args:
         session: The scan.
-        heard: The works of the group that were heard.
-        best: The pair that showed the recording or a variant; None: nothing to cut.
+        heard: The measured videos of the group.
+        best: The pair that proves the recording or a variant; None cuts nothing.
     """
     works = [entry.video.aweme_id for entry in heard]
     session.findings.cutting.append(
@@ -48,7 +48,7 @@ def settle_group(session: ScanSession, heard: Sequence[HeardWork], best: Compari
 
 
 async def finish_cutting(session: ScanSession) -> None:
-    """Wait for what is being cut (not when cancelled), forget all files, keep within the size."""
+    """Wait for running cuts (cancel them with the job), delete all files, trim the folder."""
     tasks, session.findings.cutting = session.findings.cutting, []
     if session.is_cancelled():
         for task in tasks:
@@ -63,7 +63,7 @@ async def finish_cutting(session: ScanSession) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove sounds that a killed process set aside: no scan takes a day."""
+    """Delete files older than a day: a killed process left them, because no scan takes so long."""
     for path in folder.glob(".kept-*"):
         if time.time() - path.stat().st_mtime > _ABANDONED_S:
             path.unlink(missing_ok=True)

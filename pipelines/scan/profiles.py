@@ -1,6 +1,6 @@
-"""The profiles of the accounts behind the confirmed works.
+"""Read the profiles of the accounts behind the confirmed videos.
 
-Reading belongs here; what an account's entry holds is in `domain/accounts.py`.
+Not here: the account summary (`rules/account_summary.py`).
 """
 
 import asyncio
@@ -17,10 +17,10 @@ PROFILE_MAX_AGE = timedelta(minutes=10)  # decisions, section 4
 
 
 def read_profiles(session: ScanSession) -> int:
-    """Read the profiles of the first accounts of the result; returns how many are known.
+    """Read the profiles of the first accounts of the result; return how many are known.
 
-    An account that the platform does not show stays without a profile. An upstream that says no
-    ends the reading with its name as stop reason; the rest is named as not reached.
+    An account that the platform does not show stays without a profile. An upstream refusal ends
+    the reading and becomes the stop reason; the remaining accounts are reported as not reached.
     """
     found = session.findings
     works = [entry.video for entry in found.confirmed.values()]
@@ -44,7 +44,7 @@ def read_profiles(session: ScanSession) -> int:
 
 
 async def _read(session: ScanSession, sec_uids: Iterable[str]) -> UpstreamError | None:
-    """Read what is not known; returns what ended the reading, or else the last that went wrong."""
+    """Read the given profiles; return the error that ended the reading, else the last error."""
     gate = asyncio.Semaphore(READS_IN_FLIGHT)
     met: list[UpstreamError] = []
 
@@ -70,7 +70,7 @@ async def _read_one(session: ScanSession, sec_uid: str) -> UpstreamError | None:
         with session.stopwatch.waiting("upstream"):
             found.profiles[sec_uid] = await session.captures.account(sec_uid)
     except UnresolvedIdError:
-        return None  # the platform knows no such account any more: there is nothing to read
+        return None  # the account no longer exists: there is nothing to read
     except UpstreamError as error:
         found.not_reached.append(f"user_info:{sec_uid}")
         return error

@@ -1,4 +1,4 @@
-"""The rows that a scan leaves in the marts, one function per table. Conversion only."""
+"""Build the mart rows of a scan, one function per table. Conversion only."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _ACCOUNT_COLUMNS = (
 
 
 def candidate_rows(session: ScanSession) -> list[Row]:
-    """`marts.candidates`: what came of every video in the pool."""
+    """Return the rows of `marts.candidates`: every pooled video with its outcome."""
     found = session.findings
     music = {video.aweme_id: video.music for video in found.videos()}
     rows: list[Row] = []
@@ -44,7 +44,7 @@ def candidate_rows(session: ScanSession) -> list[Row]:
 
 
 def confirmed_rows(session: ScanSession) -> list[Row]:
-    """`marts.confirmed_videos`."""
+    """Return the rows of `marts.confirmed_videos`."""
     return [_confirmed_row(session, entry) for entry in session.findings.confirmed.values()]
 
 
@@ -66,7 +66,7 @@ def _confirmed_row(session: ScanSession, entry: Confirmed) -> Row:
 
 
 def variant_rows(session: ScanSession) -> list[Row]:
-    """`marts.variants`."""
+    """Return the rows of `marts.variants`."""
     return [
         {
             "music_id": session.music_id,
@@ -85,7 +85,7 @@ def variant_rows(session: ScanSession) -> list[Row]:
 
 
 def comparison_rows(session: ScanSession) -> list[Row]:
-    """`marts.audio_comparisons`: every compared pair, rejected ones too."""
+    """Return the rows of `marts.audio_comparisons`: every compared pair, also rejected ones."""
     shas = session.findings.sound_hashes
     return [_comparison_row(session, entry, shas) for entry in session.findings.comparisons]
 
@@ -110,7 +110,7 @@ def _comparison_row(session: ScanSession, entry: Comparison, shas: Mapping[str, 
 
 
 def confirmation_rows(session: ScanSession) -> dict[str, list[Row]]:
-    """What the listening leaves, by mart; what a mart is made from comes before it."""
+    """Return the rows of the audio verification by mart, in order of their dependencies."""
     return {
         "audio_comparisons": comparison_rows(session),
         "confirmed_videos": confirmed_rows(session),
@@ -120,7 +120,7 @@ def confirmation_rows(session: ScanSession) -> dict[str, list[Row]]:
 
 
 def round_rows(session: ScanSession) -> list[Row]:
-    """`marts.expansion_rounds`."""
+    """Return the rows of `marts.expansion_rounds`."""
     return [
         {
             "job_id": session.job.job_id,
@@ -133,14 +133,14 @@ def round_rows(session: ScanSession) -> list[Row]:
 
 
 def coverage_rows(session: ScanSession) -> list[Row]:
-    """`marts.coverage`: the ledger, one row per source and stop reason."""
+    """Return the rows of `marts.coverage`, one per source and stop reason."""
     return [
         {"job_id": session.job.job_id, **asdict(entry)} for entry in merged(session.findings.ledger)
     ]
 
 
 def ranking_rows(session: ScanSession, document: Mapping[str, Any]) -> list[Row]:
-    """`marts.rankings`: the result in the job's own order."""
+    """Return the rows of `marts.rankings`: the result in the job's sort order."""
     view = view_result(document, session.parameters)
     return [
         {
@@ -159,7 +159,7 @@ def ranking_rows(session: ScanSession, document: Mapping[str, Any]) -> list[Row]
 
 
 def account_rows(session: ScanSession) -> list[Row]:
-    """`marts.account_summaries`: the accounts behind the confirmed works."""
+    """Return the rows of `marts.account_summaries`: the accounts behind the confirmed videos."""
     return [
         {
             "job_id": session.job.job_id,
@@ -172,7 +172,7 @@ def account_rows(session: ScanSession) -> list[Row]:
 
 
 def related_rows(session: ScanSession) -> list[Row]:
-    """`marts.search_related`: what the search showed, with its relation to the song."""
+    """Return the rows of `marts.search_related`: search results with their relevance."""
     return [
         {
             "job_id": session.job.job_id,
@@ -186,7 +186,7 @@ def related_rows(session: ScanSession) -> list[Row]:
 
 
 def result_row(session: ScanSession, packed: bytes) -> Row:
-    """`marts.job_results`."""
+    """Return the row of `marts.job_results`."""
     return {
         "job_id": session.job.job_id,
         "music_id": session.subject,
@@ -197,5 +197,5 @@ def result_row(session: ScanSession, packed: bytes) -> Row:
 
 
 def outcome_counts(session: ScanSession) -> dict[str, int]:
-    """How many candidates ended how; for the run's metadata."""
+    """Count the candidates by outcome, for the metadata of the run."""
     return dict(Counter(outcome for outcome, _ in session.findings.outcomes.values()))

@@ -1,6 +1,6 @@
-"""What a process of the pipeline holds open: stores, provider and the listening pool.
+"""The shared resources of a pipeline process: stores, provider and the decoder pool.
 
-One per process, opened while the process warms up. Everything above takes it as an argument.
+Each process opens one `Runtime` at startup and passes it on as an argument.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from warehouse.records.worlds import is_demo_world
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Open stores and tools of one process."""
+    """The open stores and tools of one process."""
 
     settings: Settings
     profile: Profile
@@ -42,12 +42,12 @@ class Runtime:
 
     @property
     def world(self) -> str:
-        """The profile, or the source that brings its own; worlds never mix."""
+        """The name of the world: the profile, or a source with its own. Worlds never mix."""
         return self.home.world
 
     @property
     def music_provider(self) -> str:
-        """The source that scans read from, by the name that the desk knows too."""
+        """The name of the source that scans read from, the same as in `ScanService`."""
         return music_provider_name(self.settings)
 
     @property
@@ -57,11 +57,11 @@ class Runtime:
 
     @property
     def is_demo(self) -> bool:
-        """True when what is observed here is invented, so that it can never be taken for real."""
+        """Whether all data is demo data, so that it is never mistaken for real data."""
         return is_demo_world(self.world)
 
     def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
-        """The captures of one job; an async context manager. Stamped by the platform's clock."""
+        """Return the captures of one job, an async context manager using the platform's clock."""
         follow_clock(self.profile)
         return Captures(
             provider=build_music_provider(
@@ -81,10 +81,10 @@ class Runtime:
 
 
 def open_runtime(settings: Settings, stack: ExitStack) -> Runtime:
-    """Open everything; `stack` closes it again.
+    """Open all resources; closing `stack` closes them.
 
     Raises:
-        ProfileNotChosenError: No platform profile is chosen.
+        ProfileNotChosenError: No platform profile is selected.
         WarehouseError: A store cannot be opened, belongs to another world or is too new.
     """
     profile = choose_profile(settings)

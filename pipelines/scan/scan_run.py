@@ -1,8 +1,8 @@
-"""What one scan knows and holds while it runs: its job, its open captures, its findings.
+"""The state of a running scan: its job, open captures, findings, progress and cancellation.
 
-The findings live in memory because a scan is one run in one process; what must survive is
-appended to the lake as it happens. What belongs here: state, progress, cancelling. Not here:
-deciding (`rules/`), reading and listening (the sibling modules).
+Findings are in memory because a scan is one run in one process; what must survive is appended to
+the lake immediately. Not here: rules (`rules/`), reading and audio verification (the sibling
+modules).
 """
 
 import asyncio
@@ -37,7 +37,7 @@ CANCEL_LOOK_EVERY_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class HeardWork:
-    """A work with its sound, or with the reason why it cannot be compared."""
+    """A video with its measured sound, or with the reason why it cannot be compared."""
 
     video: Video
     sound: Heard
@@ -45,7 +45,7 @@ class HeardWork:
 
 @dataclass(slots=True)
 class Findings:
-    """Everything a scan has learnt so far. `outcomes` says what became of each candidate."""
+    """Everything a scan has found so far. `outcomes` has the result for each candidate."""
 
     track: Track | None = None
     sightings: list[Sighting] = field(default_factory=list)
@@ -82,16 +82,16 @@ class Findings:
     not_reached: list[str] = field(default_factory=list)
 
     def videos(self) -> list[Video]:
-        """Every work whose detail was read, in pool order."""
+        """Return every video whose detail page was read, in reading order."""
         return [detail.video for detail in self.details.values()]
 
     def silent_works(self) -> set[str]:
-        """Ids of photo posts that carry the platform's silent placeholder."""
+        """Return the ids of photo posts with the platform's silent placeholder as sound."""
         return {name for name, detail in self.details.items() if detail.is_silent_placeholder}
 
 
 class ScanSession:
-    """One scan while it runs. Use as a context manager; owns an event loop and the captures."""
+    """A running scan. Use it as a context manager; it owns an event loop and the captures."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ScanSession:
         self.music_id = music_id
         self.clock = clock
         self.discovery = (
-            DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # as validated at the door
+            DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated on input
             if job.kind == DISCOVERY
             else DiscoveryParameters()
         )
@@ -124,7 +124,7 @@ class ScanSession:
         self._saved_at = self._looked_at = self._begun_at = time.monotonic()
         self._cancelled = False
         self._runner = asyncio.Runner()
-        self._writer = ThreadPoolExecutor(max_workers=4)  # one table each, so commits may overlap
+        self._writer = ThreadPoolExecutor(max_workers=4)  # commits of different tables may overlap
         self._appends: list[Future[None]] = []
         self._stack = AsyncExitStack()
 
@@ -145,60 +145,60 @@ class ScanSession:
             self.save_progress()
 
     def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
-        """Run on this scan's own event loop, so that all steps share one client."""
+        """Run a coroutine on this scan's event loop, so that all stages share one client."""
         return self._runner.run(coroutine)
 
     def music_of(self, video: Video) -> str:
-        """The music id that a work uses; the track's own where the work names none."""
+        """Return the music id of a video, or the track's own if the video names none."""
         return video.music.music_id if video.music else self.music_id
 
     @property
     def keyword(self) -> str | None:
-        """The song's name in a search by name alone; None when a track is scanned."""
+        """The song name of a search by name; None for the scan of a track."""
         return self.job.input if self.job.kind == KEYWORD_SEARCH else None
 
     @property
     def subject(self) -> str:
-        """What rows of this job are about: the music id, or the key of the keyword."""
+        """The subject of this job's rows: the music id, or the key of the keyword."""
         return self.music_id if self.keyword is None else keyword_subject(self.keyword)
 
     @property
     def song_title(self) -> str | None:
-        """The title that texts are compared with; None when the track has none."""
+        """The title that texts are matched against; None if the track has none."""
         return self.keyword or (self.findings.track.title if self.findings.track else None)
 
     @property
     def listens(self) -> bool:
-        """Whether other music ids are listened to. A name alone has nothing to compare with."""
+        """Whether other music ids are verified by audio. A search by name has no reference."""
         return self.parameters.verify_audio and self.keyword is None
 
     @property
     def job_path(self) -> str:
-        """Where the API shows this job."""
+        """The API path of this job."""
         return f"/api/v1/vidplat/app/v3/music_collection_jobs/{self.job.job_id}"
 
     def append_later(self, name: str, rows: list[dict[str, object]]) -> None:
-        """Append to a table while the scan goes on; `finish_appends` waits and raises."""
+        """Append to a table in the background; `finish_appends` waits and raises."""
         write = self.runtime.lake.append
         self._appends.append(self._writer.submit(write, name, rows, job_id=self.job.job_id))
 
     def finish_appends(self) -> None:
-        """Wait for what was to be appended later.
+        """Wait for the background appends.
 
         Raises:
-            WarehouseError: It could not be kept.
+            WarehouseError: An append failed.
         """
         waiting, self._appends = self._appends, []
         for write in waiting:
             write.result()
 
     def append(self, noun: str, rows: list[dict[str, object]]) -> None:
-        """Append rows to a mart in one commit, beside the scan; no rows, no commit."""
+        """Append rows to a mart in one background commit; without rows there is no commit."""
         if rows:
             self.append_later(f"marts.{noun}", rows)
 
     def is_cancelled(self) -> bool:
-        """True once cancelling was asked for; the control store is looked at rarely."""
+        """Whether cancellation was requested; polls the control store a few times a second."""
         now = time.monotonic()
         if not self._cancelled and now - self._looked_at >= CANCEL_LOOK_EVERY_S:
             self._looked_at = now
@@ -206,20 +206,20 @@ class ScanSession:
         return self._cancelled
 
     def check_cancelled(self) -> None:
-        """A safe point.
+        """Raise at a safe point if the job is cancelled.
 
         Raises:
-            RunCancelledError: Cancelling was asked for.
+            RunCancelledError: Cancellation was requested.
         """
         if self.is_cancelled():
             raise RunCancelledError(self.job.job_id)
 
     def report_canceling(self) -> None:
-        """Tell whoever runs this scan that it is about to end as cancelled."""
+        """Notify the runner of this scan that it is about to end as cancelled."""
         self.on_canceling()
 
     def enter(self, stage: str) -> None:
-        """Begin a stage: a safe point, and a progress row at once."""
+        """Begin a stage: check for cancellation and save the progress immediately."""
         self.check_cancelled()
         self.progress = self.progress.at(stage)
         self.save_progress()
@@ -230,7 +230,7 @@ class ScanSession:
         self.count()
 
     def count(self, *, audio_checked: int = 0) -> None:
-        """Bring the progress up to date from the findings; writes at most twice a second."""
+        """Update the progress from the findings; save it at most twice a second."""
         found = self.findings
         self.progress = replace(
             self.progress,
@@ -246,7 +246,7 @@ class ScanSession:
             self.save_progress()
 
     def save_progress(self) -> None:
-        """Write the progress row now."""
+        """Save the progress now."""
         self._saved_at = time.monotonic()
         self.progress = replace(
             self.progress, eta_s=self._eta_s(), updated_at=datetime.now(UTC).isoformat()
@@ -254,9 +254,9 @@ class ScanSession:
         self.runtime.control.save_progress(self.job.job_id, self.progress)
 
     def _eta_s(self) -> float | None:
-        """An estimate: what is left of details and sounds, at the pace until now.
+        """Estimate the remaining seconds from the remaining details and sounds at the pace so far.
 
-        None before there is anything to go by, and once only the result is left to write.
+        None before the first item is done, and once only the result remains to be written.
         """
         now, found = self.progress, self.findings
         done = now.detail_checked_count + now.audio_checked_count

@@ -1,6 +1,7 @@
-"""First screens of somebody or something that a work of the track names: authors and hashtags.
+"""Read the first screens of the authors and hashtags of confirmed videos.
 
-Where re-uploads under other music ids are met. Which ones to read is `domain/expansion.py`'s.
+Re-uploads under other music ids are found here. Not here: which ones to read
+(`rules/expansion.py`).
 """
 
 import asyncio
@@ -19,16 +20,16 @@ from pipelines.scan.rules.expansion import authors_to_scan, hashtags_to_scan
 from pipelines.scan.scan_run import ScanSession
 from warehouse.records.videos import Video
 
-CANDIDATES_PER_AUTHOR = 3  # one author screen is asked for every so many places in the pool
-CANDIDATES_PER_HASHTAG = 15  # its first screen shows works of many songs, so fewer are asked
+CANDIDATES_PER_AUTHOR = 3  # one author screen is read per so many places in the pool
+CANDIDATES_PER_HASHTAG = 15  # a hashtag's first screen mixes many songs, so fewer are read
 
 
 def read_author_screens(
     session: ScanSession, works: list[Video], *, limit: int | None = None
 ) -> int:
-    """Read the first screens of the authors of `works`; returns how many videos were new.
+    """Read the first screens of the authors of `works`; return how many videos are new.
 
-    `limit` None: as many as the pool has room for.
+    Without `limit`, the size of the pool bounds the number of authors.
     """
     found = session.findings
     most = limit or session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR
@@ -41,7 +42,7 @@ def read_author_screens(
 
 
 def read_hashtag_screens(session: ScanSession, works: list[Video]) -> int:
-    """Read the first screens of the hashtags of `works`; returns how many videos were new."""
+    """Read the first screens of the hashtags of `works`; return how many videos are new."""
     found = session.findings
     room = session.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
     tags = hashtags_to_scan(works, title=session.song_title, scanned=found.scanned_hashtags)
@@ -56,7 +57,7 @@ async def _read(
     names: Sequence[str],
     walk_of: Callable[[str], Awaitable[Walk]],
 ) -> int:
-    """Read one screen each; after a refusal the rest is named as not reached."""
+    """Read one screen each; after a refusal, report the rest as not reached."""
     found = session.findings
     scanned = found.scanned_authors if surface == "user_posts" else found.scanned_hashtags
     gate = asyncio.Semaphore(READS_IN_FLIGHT)

@@ -1,6 +1,6 @@
-"""The guest search of a scan: what it shows joins the candidates, and is listed by itself.
+"""The guest search of a scan: its results become candidates and a list of their own.
 
-Which terms, and how a work relates to the song, is `domain`'s; walking is the captures'.
+Not here: terms and relevance (`rules/`), paging (`pipelines/captures/search_walk.py`).
 """
 
 from pipelines.captures.search_walk import SearchWalk, to_search_limits
@@ -18,9 +18,9 @@ NO_TERM = "search:no_title_to_search"
 
 
 def read_search(session: ScanSession) -> int:
-    """Search for the song; returns how many works were new to this scan.
+    """Search for the song; return how many videos are new to this scan.
 
-    A refused search ends with its name as stop reason and the scan goes on without it.
+    A refused search ends with the refusal as stop reason, and the scan continues.
     """
     found, wanted = session.findings, session.parameters
     is_asked = wanted.search_enabled or session.keyword is not None
@@ -42,7 +42,7 @@ def _terms(session: ScanSession) -> tuple[str, ...]:
 
 
 def walk_search(session: ScanSession, terms: tuple[str, ...]) -> int:
-    """Walk these terms and remember what they showed; returns how many works were new."""
+    """Search for these terms and add the results; return how many videos are new."""
     found = session.findings
     is_fresh = session.parameters.refresh
     known = {} if is_fresh else read_search_union(session.runtime.engine, terms)
@@ -65,7 +65,7 @@ def walk_search(session: ScanSession, terms: tuple[str, ...]) -> int:
 
 
 def search_related(session: ScanSession) -> Document:
-    """`search_related`: the union over all searches for these terms, as best known."""
+    """Build `search_related` from the union of all searches for these terms."""
     found = session.findings
     if found.search is None:
         return no_search(request_budget=session.parameters.search_request_budget)
@@ -79,7 +79,7 @@ def search_related(session: ScanSession) -> Document:
 
 
 def search_summary(session: ScanSession) -> Document:
-    """`discovery.official_comprehensive_search`."""
+    """Build `discovery.official_comprehensive_search`."""
     found = session.findings
     if found.search is None:
         return {"terms": [], "cursor_pages": 0, "observed_union_count": 0}
@@ -87,9 +87,9 @@ def search_summary(session: ScanSession) -> Document:
 
 
 def _best_known(session: ScanSession) -> list[Video]:
-    """Each work from its detail page where that was read, else as the newest search showed it."""
+    """Return each video from its detail page if it was read, else from the newest search."""
     found = session.findings
-    assert found.search is not None, "asked only after a search"
+    assert found.search is not None, "called only after a search"
     shown = {video.aweme_id: video for video in found.search.videos}
     details = {name: detail.video for name, detail in found.details.items()}
     earlier = set(found.search_union) - set(shown) - set(details)

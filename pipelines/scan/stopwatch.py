@@ -1,6 +1,6 @@
-"""Where the time of a scan goes: waiting for upstream, listening, or our own work.
+"""Measure the time of a scan: waiting for upstream, audio verification, own work.
 
-Waits overlap; a moment counts as ours only when nothing is in flight.
+Waits overlap; time counts as own work only while nothing is in flight.
 """
 
 import time
@@ -13,7 +13,7 @@ Kind = Literal["upstream", "listening"]
 
 
 class Stopwatch:
-    """Wall seconds of a scan. One event loop, so no lock."""
+    """Wall-clock seconds of a scan by kind. Needs no lock: a scan has one event loop."""
 
     def __init__(self) -> None:
         self._begun_at = time.monotonic()
@@ -23,7 +23,7 @@ class Stopwatch:
 
     @contextmanager
     def waiting(self, kind: Kind) -> Iterator[None]:
-        """The time of this block goes to `kind`."""
+        """Count the time of this block as `kind`."""
         self._move(kind, +1)
         try:
             yield
@@ -31,7 +31,7 @@ class Stopwatch:
             self._move(kind, -1)
 
     def seconds(self) -> dict[str, float]:
-        """Seconds with upstream in flight, with listening in flight, in total, and of our own."""
+        """Return the seconds with upstream in flight, with audio in flight, own and in total."""
         total = time.monotonic() - self._begun_at
         return {
             "upstream_s": round(self._spent["upstream"], 3),

@@ -1,7 +1,7 @@
-"""The listening half of a scan: from works to sounds to a verdict per music id.
+"""Audio verification: download and measure the sounds of videos, decide a verdict per music id.
 
-A sound is downloaded, measured by the warm pool and soon forgotten; its features stay in
-`raw.sounds`, so the same work is never decoded twice. Every compared pair leaves its evidence.
+A sound is downloaded, measured by the decoder pool and soon deleted; its features stay in
+`raw.sounds`, so the same video is never decoded twice. Every compared pair is stored as evidence.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from warehouse.records.videos import Video
 
 
 async def recall_sounds(session: ScanSession, works: Sequence[Video]) -> None:
-    """Fetch what the warehouse already knows of these works' sounds, in one query."""
+    """Load the stored features of these videos' sounds in one query."""
     session.findings.known_sounds = await asyncio.to_thread(
         read_sound_features,
         session.runtime.engine,
@@ -46,7 +46,7 @@ async def recall_sounds(session: ScanSession, works: Sequence[Video]) -> None:
 
 
 async def hear(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
-    """Sounds of `works`, in their order; what was recalled is not decoded again."""
+    """Return the sounds of `works`, in order; stored features are not measured again."""
     return list(await asyncio.gather(*(_hear_one(session, work) for work in works)))
 
 
@@ -76,7 +76,7 @@ def _recalled(row: dict[str, Any]) -> Sound | NotComparable:
 
 
 async def _measured(session: ScanSession, work: Video) -> Sound | NotComparable:
-    """Download and measure; features (or the refusal) stay, the file until the group is judged."""
+    """Download and measure a sound; its file is kept until the group has a verdict."""
     try:
         with session.stopwatch.waiting("upstream"):
             file = await session.captures.sound(session.findings.details[work.aweme_id])
@@ -116,21 +116,21 @@ def _sound_row(
 
 
 def write_sounds(session: ScanSession) -> None:
-    """Append the sounds measured since the last call, in one commit beside the scan."""
+    """Append the sounds measured since the last call, in one background commit."""
     rows, session.findings.sound_rows = session.findings.sound_rows, []
     if rows:
         session.append_later("raw.sounds", rows)
 
 
 def representatives(session: ScanSession, works: Sequence[Video]) -> tuple[Video, ...]:
-    """The works that are heard for a music id."""
+    """Return the videos that represent a music id in the audio verification."""
     return works_to_hear(works, silent=session.findings.silent_works(), limit=REPRESENTATIVES)
 
 
 async def choose_references(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
-    """Up to three comparable works of the track that agree with each other, the cleanest first.
+    """Return up to three comparable videos of the track that agree, the cleanest first.
 
-    The next works replace those that are muted or play something else than the others.
+    Muted videos and videos that play something else are replaced by the next ones.
     """
     batches = batches_to_hear(works, silent=session.findings.silent_works(), size=REFERENCE_TRIALS)
     await recall_sounds(session, [work for batch in batches for work in batch])
@@ -149,15 +149,16 @@ async def choose_references(session: ScanSession, works: Sequence[Video]) -> lis
 
 
 def _could_be_read(heard: Sequence[HeardWork]) -> bool:
-    """False when no file arrived at all: then others of the same host are not asked for."""
+    """Whether any file was downloaded; if not, the host is not asked for more."""
     return any(entry.sound.sha256 is not None for entry in heard)
 
 
 async def verify_music(
     session: ScanSession, works: Sequence[Video], references: Sequence[HeardWork]
 ) -> tuple[GroupVerdict, list[HeardWork]]:
-    """Hear the representatives of one music id and compare them with the references. Where none
-    of them can be compared, the next ones take their place.
+    """Compare the representatives of one music id with the references.
+
+    If none of them can be compared, the next ones replace them.
 
     Returns:
         The verdict with all compared pairs, and the representatives in the pairs' order.
@@ -182,7 +183,7 @@ async def verify_music(
 def to_comparison(
     session: ScanSession, reference: HeardWork, candidate: HeardWork, pair: PairEvidence
 ) -> Comparison:
-    """A measured pair with its names and versions."""
+    """Return the evidence of a pair with its ids, limits and versions."""
     return Comparison(
         comparison_id=str(uuid.uuid4()),
         reference_aweme_id=reference.video.aweme_id,

@@ -1,1 +1,1 @@
-"""The rules of a scan: candidates, expansion, ranking, coverage estimate, the result. Pure."""
+"""Pure rules of a scan: candidates, expansion, ranking, coverage estimate and the result."""

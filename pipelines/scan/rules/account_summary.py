@@ -1,7 +1,7 @@
-"""Accounts behind the confirmed videos: who, with how many works and what they gathered.
+"""Summarize the accounts behind the confirmed videos: their profiles, video and like counts.
 
-Aggregates cover all confirmed works, not only the returned ones. Profiles are filled in where
-they were read; everything else of an account is null, never 0.
+Aggregates cover all confirmed videos, not only the returned ones. Profile fields that were not
+read are null, never 0.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,11 +23,11 @@ _LINKED = {
 def to_account_summary(
     confirmed: Iterable[Document], *, profiles: Mapping[str, Account] | None = None
 ) -> Document:
-    """`account_summary` of a result, largest linked likes first.
+    """Build `account_summary` of a result, ordered by linked likes.
 
     Args:
-        confirmed: Video documents of all confirmed works.
-        profiles: Profiles that were read, by `sec_uid`.
+        confirmed: Video documents of all confirmed videos.
+        profiles: The profiles that were read, by `sec_uid`.
     """
     profiles = profiles or {}
     works: dict[str, list[Document]] = {}
@@ -45,7 +45,7 @@ def to_account_summary(
 
 
 def accounts_by_likes(works: Iterable[Video]) -> tuple[str, ...]:
-    """Accounts of works in the order of the summary: largest linked likes first."""
+    """Return the accounts of videos in the order of the summary: most linked likes first."""
     likes: dict[str, int] = {}
     for work in works:
         if work.author is not None:
@@ -74,7 +74,7 @@ def _account(works: Sequence[Document], profile: Account | None) -> Document:
 
 
 def _known_sum(works: Sequence[Document], count: str) -> int | None:
-    """Sum of what is known; `linked_statistics_complete` says whether that is everything."""
+    """Sum the known counts; `linked_statistics_complete` states whether all are known."""
     known = [work["statistics"][count] for work in works if work["statistics"][count] is not None]
     return sum(known) if known else None
 

@@ -1,10 +1,10 @@
-"""The candidate pool: which of the videos seen are worth a detail page, and in what order.
+"""The candidate pool: which listed videos get a detail page, and in which order.
 
-Nothing is confirmed here. Works of a music id that is already known to carry the track go first,
-up to `SAME_MUSIC_SHARE` of the room, so that works under other music ids are looked at too; then
-posts whose text names the song, then the rest of the known ids. Posts that name nothing come last
-and only by half the room at a time (`choose_others`), so that an id verified through one of them
-still finds room for its other works.
+Nothing is confirmed here. Videos of verified music ids come first, up to `SAME_MUSIC_SHARE` of
+the free places, so that videos of other music ids are checked too; then posts whose text names the
+song, then the rest of the verified ids. Unrelated posts come last and take at most half of the
+free places at a time (`choose_others`), so that an id verified through one of them still finds
+places for its other videos.
 """
 
 import math
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pipelines.scan.rules.titles import mentions
 
 OTHERS_AT_LEAST = 25
-SAME_MUSIC_SHARE = 0.6  # leaves room for other music ids however popular the id itself is
+SAME_MUSIC_SHARE = 0.6  # leaves places for other music ids however popular the id itself is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A video as a list showed it: enough to decide whether to read its detail page."""
+    """A video as it appears in a list: enough to decide whether to read its detail page."""
 
     aweme_id: str
     surface: str
@@ -32,7 +32,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A sighting taken into the pool. `priority` orders the detail reads, higher first."""
+    """A sighting in the pool. `priority` orders the detail reads, higher first."""
 
     sighting: Sighting
     priority: float
@@ -45,13 +45,13 @@ def choose_candidates(
     limit: int,
     pooled: Collection[str] = (),
 ) -> tuple[Candidate, ...]:
-    """Choose what has a reason to enter the pool, best first.
+    """Choose the sightings related to the song, best first.
 
     Args:
-        sightings: Everything that lists showed, the same video possibly more than once.
+        sightings: All sightings; a video may occur several times.
         title: Title of the track, for the text relation.
         limit: Size of the whole pool.
-        pooled: Ids that are in the pool already; they count towards the limit.
+        pooled: Ids already in the pool; they count towards the limit.
     """
     fresh = [seen for seen in distinct(sightings) if seen.aweme_id not in pooled]
     room = max(0, limit - len(pooled))
@@ -64,8 +64,10 @@ def choose_candidates(
 def choose_others(
     sightings: Iterable[Sighting], *, limit: int, pooled: Collection[str]
 ) -> tuple[Candidate, ...]:
-    """Choose among the posts that give no reason, most liked first: half of the room, or all of a
-    small one, because every further round costs its own requests and commits.
+    """Choose among the remaining posts, most liked first.
+
+    Takes half of the free places, or all of a few, because every further round costs requests and
+    commits.
     """
     fresh = [seen for seen in distinct(sightings) if seen.aweme_id not in pooled]
     room = max(0, limit - len(pooled))
@@ -83,7 +85,7 @@ def _candidates(tiers: tuple[list[Sighting], ...], *, first_tier: int) -> tuple[
 
 
 def distinct(sightings: Iterable[Sighting]) -> list[Sighting]:
-    """One sighting per video in first-seen order; a same-music sighting replaces another."""
+    """Return one sighting per video in first-seen order, preferring same-music sightings."""
     best: dict[str, Sighting] = {}
     for seen in sightings:
         held = best.get(seen.aweme_id)

@@ -1,7 +1,7 @@
-"""The discovery of related videos: a small scan around a track, told candidate by candidate. Pure.
+"""Rules of the discovery of related videos, reported candidate by candidate.
 
-Layer 1: first-screen works of the authors of the track. Layer 2: those whose text relates to the
-song, under other music ids, confirmed or rejected by listening. Reading is `scan/discover.py`.
+Layer 1: first-screen videos of the track's authors. Layer 2: those of other music ids whose text
+names the song, confirmed or rejected by audio. Not here: reading (`scan/discover.py`).
 """
 
 from collections.abc import Sequence
@@ -45,12 +45,12 @@ DISCOVERY_PARAMETERS: tuple[Parameter, ...] = (
         meaning_zh="点赞数达到该值视为爆款",
     ),
 )  # fmt: skip
-SEED_WORKS = 20  # one page of the track's own list: seed authors and reference works
+SEED_WORKS = 20  # one page of the track's own list: seed authors and reference videos
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoveryParameters:
-    """The effective parameters of one discovery. Names and limits: `DISCOVERY_PARAMETERS`."""
+    """The effective parameters of one discovery; `DISCOVERY_PARAMETERS` describes them."""
 
     author_limit: int = 5
     candidate_limit: int = 20
@@ -59,11 +59,11 @@ class DiscoveryParameters:
     viral_threshold: int = 10_000
 
     def to_document(self) -> dict[str, object]:
-        """Plain JSON values, in the order of the fields."""
+        """Return plain JSON values, in field order."""
         return asdict(self)
 
     def to_scan_parameters(self) -> ScanParameters:
-        """The limits of the scan that a discovery is: its own list, no search, no profiles."""
+        """Return the parameters of the underlying scan: no search, no profiles."""
         return ScanParameters(
             candidate_limit=SEED_WORKS,
             match_threshold=self.match_threshold,
@@ -77,26 +77,26 @@ class DiscoveryParameters:
 def discovery_key(
     target: str, world: str, provider: str, algorithm: str, parameters: DiscoveryParameters
 ) -> str:
-    """Identity of a discovery: while it runs a twin joins it, afterwards its result serves.
+    """Return the identity of a discovery, for joining a running one or reusing its result.
 
-    `target` is the music id, or the input as given while that is not known.
+    `target` is the music id, or the raw input until it is resolved.
     """
     return fingerprint(f"discovery:{algorithm}:{target}", world, provider, parameters)
 
 
 def title_relation(seen: Sighting, title: str | None) -> TitleRelation:
-    """How the text of a candidate relates to the song."""
+    """Return how the text of a candidate relates to the song."""
     return "names_the_song" if mentions(title, (seen.desc, *seen.hashtag_names)) else "none"
 
 
 def association_of(entry: Confirmed) -> AssociationType:
-    """Why a discovered work belongs to the track: by its own id, or by listening."""
+    """Return how a discovered video is linked to the track: by music id or by audio."""
     is_own = entry.link_type == "exact_music_id"
     return "exact_music_id_discovered" if is_own else "audio_fingerprint_match"
 
 
 def to_discovered(document: Document, entry: Confirmed, *, viral_threshold: int) -> Document:
-    """A verified match: the ranked video with its association."""
+    """Return the document of a verified match: the ranked video with its association."""
     return {
         **document,
         "association_type": association_of(entry),
@@ -107,13 +107,13 @@ def to_discovered(document: Document, entry: Confirmed, *, viral_threshold: int)
 
 
 def layer_counts(outcomes: Sequence[str], *, naming: int, seen: int, own: int) -> Document:
-    """What each layer saw and what became of it.
+    """Count the candidates of each layer by outcome.
 
     Args:
-        outcomes: What became of each candidate.
-        naming: Candidates whose text names the song.
-        seen: Works on the first screens of the seed authors.
-        own: Candidates under the track's own music id.
+        outcomes: The outcome of each candidate.
+        naming: Number of candidates whose text names the song.
+        seen: Number of videos on the first screens of the seed authors.
+        own: Number of candidates with the track's own music id.
     """
     return {
         "layer1_first_screen_works": seen,

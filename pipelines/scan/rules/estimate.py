@@ -1,6 +1,6 @@
-"""How much of a track was not met, as an estimate: the overlap of what several screens showed.
+"""Estimate how many music ids of a track remain unseen, from the overlap of several surfaces.
 
-Pure. Never mixed into a count; it stands in the coverage ledger with its assumption beside it.
+Never mixed into a count: the coverage report shows the estimate with its assumption.
 """
 
 from collections import Counter
@@ -9,7 +9,7 @@ from math import floor
 
 from pipelines.documents.videos import Document
 
-MET_AT_LEAST = 2  # ids; with fewer there is no overlap to go by
+MET_AT_LEAST = 2  # music ids; fewer have no overlap to estimate from
 NOTE = (
     "An estimate, not a count: at least so many more music ids are likely to carry the recording. "
     "It assumes that every such id could have been met on the author, hashtag and search screens "
@@ -18,19 +18,19 @@ NOTE = (
 
 
 def unseen_music_ids(met: Iterable[tuple[Hashable, str]]) -> Document | None:
-    """Chao's lower bound of the music ids that carry the recording and were not met.
+    """Return Chao's lower bound for the number of unseen music ids that carry the recording.
 
     Bias-corrected Chao1, `f1 (f1 - 1) / (2 (f2 + 1))`: A. Chao, "Estimating the population size
     for capture-recapture data with unequal catchability", Biometrics 43 (1987), and the form of
     "Nonparametric estimation of the number of classes in a population" (1984) that needs no f2.
 
     Args:
-        met: One entry per confirmed work that a screen other than the list of its own music id
-            showed: the work (or work and screen), and its music id.
+        met: One entry per confirmed video that appeared on a surface other than the list of its
+            own music id: the video (or video and surface), and its music id.
 
     Returns:
-        `{method, unit, lower_bound, observed, met_once, met_twice, note}`; None when fewer than
-        two ids were met, because then nothing can be said.
+        `{method, unit, lower_bound, observed, met_once, met_twice, note}`; None if fewer than two
+        ids were seen, because then there is no overlap to estimate from.
     """
     times = Counter(music_id for _, music_id in set(met))
     if len(times) < MET_AT_LEAST:

@@ -1,7 +1,6 @@
-"""How a scan widens: group works by music id, pick who is heard, and say what a group became.
+"""Rules for expanding a scan: group videos by music id, choose which to verify and what to read.
 
-Pure. The loop that reads and listens is `pipelines/scan/confirm.py`; the numbers of a comparison
-come from `pipelines/audio`.
+Not here: the loop that reads and verifies (`scan/confirm.py`), the comparison (`pipelines/audio`).
 """
 
 from collections import Counter, defaultdict
@@ -15,13 +14,13 @@ from warehouse.records.videos import Video
 
 REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
 REFERENCES = 3
-REFERENCE_TRIALS = 5  # heard, so that the cleanest three can be chosen
-MOST_BATCHES = 3  # of works heard in place of silent ones, so that no music id costs a whole scan
+REFERENCE_TRIALS = 5  # measured, so that the cleanest three can be chosen
+MOST_BATCHES = 3  # limits the replacements of silent videos, so that no id uses up the scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmed:
-    """A work that carries the recording, and why we say so."""
+    """A video that carries the recording, and the evidence for it."""
 
     video: Video
     link_type: LinkType
@@ -31,7 +30,7 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A work that carries the recording at another speed or pitch: never a confirmed one."""
+    """A video that carries the recording at another speed or pitch; never counted as confirmed."""
 
     video: Video
     comparison: Comparison
@@ -40,7 +39,7 @@ class Variant:
 def group_by_music(
     videos: Iterable[Video], *, settled: Collection[str]
 ) -> dict[str, tuple[Video, ...]]:
-    """Works by music id, for ids that have no verdict yet. A work without music id has no group."""
+    """Group videos by music id, skipping ids with a verdict and videos without music id."""
     groups: dict[str, list[Video]] = defaultdict(list)
     for video in videos:
         if video.music is not None and video.music.music_id not in settled:
@@ -51,8 +50,10 @@ def group_by_music(
 def listening_order(
     groups: Mapping[str, tuple[Video, ...]], *, title: str | None
 ) -> tuple[str, ...]:
-    """Music ids in the order they are heard: those whose text names the song first, then larger
-    groups first. The order only matters when a scan is cut short.
+    """Return the music ids in the order of verification.
+
+    Groups whose text names the song come first, then larger groups. The order only matters if a
+    scan is cut short.
     """
 
     def rank(music_id: str) -> tuple[bool, int, str]:
@@ -71,9 +72,9 @@ def _text_names(work: Video, title: str | None) -> bool:
 def works_to_hear(
     works: Iterable[Video], *, silent: Collection[str], limit: int
 ) -> tuple[Video, ...]:
-    """The works that stand for a music id: videos before photo posts, then the most liked.
+    """Return the posts that represent a music id: videos before photo posts, most liked first.
 
-    `silent` names works whose sound is the platform's silent placeholder; they are never heard.
+    `silent` lists posts whose sound is the platform's silent placeholder; they are skipped.
     """
     audible = [work for work in works if work.aweme_id not in silent]
     return tuple(sorted(audible, key=_hearing_rank)[:limit])
@@ -82,8 +83,9 @@ def works_to_hear(
 def batches_to_hear(
     works: Iterable[Video], *, silent: Collection[str], size: int
 ) -> tuple[tuple[Video, ...], ...]:
-    """The works that stand for a music id, and those that replace them batch by batch where their
-    sound cannot be compared. In the order of `works_to_hear`.
+    """Return the posts that represent a music id in batches, in the order of `works_to_hear`.
+
+    A later batch replaces an earlier one whose sounds cannot be compared.
     """
     ordered = works_to_hear(works, silent=silent, limit=size * MOST_BATCHES)
     return tuple(ordered[begin : begin + size] for begin in range(0, len(ordered), size))
@@ -94,7 +96,7 @@ def _hearing_rank(work: Video) -> tuple[bool, int, str]:
 
 
 def authors_to_scan(works: Iterable[Video], *, scanned: Collection[str]) -> tuple[str, ...]:
-    """Accounts whose first screen was not read yet, those with most works of the track first."""
+    """Return unread accounts, those with the most videos of the track first."""
     counts = Counter(work.author.sec_uid for work in works if work.author is not None)
     fresh = [(sec_uid, n) for sec_uid, n in counts.items() if sec_uid not in scanned]
     return tuple(sec_uid for sec_uid, _ in sorted(fresh, key=lambda entry: (-entry[1], entry[0])))
@@ -103,9 +105,9 @@ def authors_to_scan(works: Iterable[Video], *, scanned: Collection[str]) -> tupl
 def hashtags_to_scan(
     works: Sequence[Video], *, title: str | None, scanned: Collection[str]
 ) -> tuple[str, ...]:
-    """Hashtags whose first screen was not read yet: those that name the song first, then those
-    that several works share, most used first. A tag of one work that does not name the song would
-    bring the works of strangers.
+    """Return unread hashtags: those that name the song first, then shared ones, most used first.
+
+    A tag of a single video that does not name the song is skipped: it would bring unrelated videos.
     """
     tags = {tag.ch_id: tag.name for work in works for tag in work.hashtags}
     counts = Counter(ch_id for work in works for ch_id in {tag.ch_id for tag in work.hashtags})

@@ -1,7 +1,6 @@
-"""Order of confirmed videos: the hot score and the seven orders. Works on video documents.
+"""Rank confirmed videos: the hot score and the seven sort orders, on video documents.
 
-What belongs here: how two videos compare. Not here: which videos are confirmed, how many are
-returned (`results.py`).
+Not here: which videos are confirmed, how many are returned (`results.py`).
 """
 
 from collections.abc import Callable, Iterable
@@ -16,9 +15,9 @@ SHARE_WEIGHT = 8
 
 
 def hot_score(statistics: Statistics) -> int | None:
-    """Likes + 4 comments + 3 collects + 8 shares (interface, video record).
+    """Return likes + 4 comments + 3 collects + 8 shares (interface, video record).
 
-    None when any count is unknown: a sum without one of its parts is a guess.
+    None if any count is unknown: a partial sum would be a guess.
     """
     return _hot_score(*statistics.counts())
 
@@ -32,13 +31,13 @@ def _hot_score(
 
 
 def is_viral(document: Document, *, viral_threshold: int) -> bool:
-    """True when the likes reach the threshold; unknown likes are not shown to reach it."""
+    """Whether the likes reach the threshold; False if they are unknown."""
     likes = document["statistics"]["digg_count"]
     return likes is not None and likes >= viral_threshold
 
 
 def rank_documents(documents: Iterable[Document], *, sort_by: SortBy) -> list[Document]:
-    """Sort video documents; equal values go by `aweme_id`, unknown values go last."""
+    """Sort video documents; ties are broken by `aweme_id`, unknown values come last."""
     value, sign = _ORDERS[sort_by]
 
     def key(document: Document) -> tuple[bool, int, int, str]:
@@ -63,7 +62,7 @@ def _published(document: Document) -> int | None:
 
 
 def _score(document: Document) -> int | None:
-    counts = document["statistics"]  # read as it is: a record each would double the time of a sort
+    counts = document["statistics"]  # building a record per document would double the sort time
     return _hot_score(
         counts["digg_count"],
         counts["comment_count"],

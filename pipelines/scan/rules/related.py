@@ -1,6 +1,6 @@
-"""The search-related list of a result: what the guest search showed, apart from the ranking. Pure.
+"""The search-related list of a result: guest search results, separate from the ranking.
 
-Public words relate these works to the song; none of them is confirmed by being here.
+Public text relates these videos to the song; the list confirms none of them.
 """
 
 from collections import Counter
@@ -21,14 +21,14 @@ def to_search_related(
     title: str | None,
     verified: Collection[str],
 ) -> Document:
-    """`search_related` of a result, most relevant first, then by engagement.
+    """Build `search_related` of a result, most relevant first, then by engagement.
 
     Args:
-        videos: The union of works that searches for these terms showed, each as best known.
+        videos: All videos found by searches for these terms, each in its best known state.
         walk: The search of this job.
-        shown_by: The terms that showed each work of the union.
+        shown_by: The terms that found each video.
         title: The song's title, or the keyword of a search by name.
-        verified: Music ids that are known to carry the track.
+        verified: Music ids that carry the track.
     """
     entries = [_entry(video, shown_by, title, verified) for video in videos]
     entries.sort(key=_place)
@@ -40,13 +40,13 @@ def to_search_related(
         "high_relevance_count": high,
         "conflicting_music_title_count": levels["conflicting_music_title"],
         "expanded_candidate_count": len(entries) - high,
-        "visible_ranking_overlap_count": 0,  # depends on who asks: counted by `view_result`
+        "visible_ranking_overlap_count": 0,  # depends on the request: `view_result` counts it
         "pagination": walk.to_pagination(),
     }
 
 
 def to_search_summary(walk: SearchWalk, *, union: int) -> Document:
-    """`discovery.official_comprehensive_search`: terms, pages, and works in the whole union."""
+    """Build `discovery.official_comprehensive_search`: terms, pages and the size of the union."""
     return {
         "terms": [term.term for term in walk.terms],
         "cursor_pages": sum(term.pages for term in walk.terms),

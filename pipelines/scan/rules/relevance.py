@@ -1,6 +1,6 @@
-"""How a work that a search showed relates to a song, by its public words alone. Pure.
+"""Relevance of a search result to a song, by its public text alone.
 
-This is corroboration by metadata, never a confirmation: what is confirmed was heard.
+This is corroboration by metadata, never a confirmation: only audio or the music id confirms.
 """
 
 from collections.abc import Collection
@@ -19,16 +19,16 @@ ORDER: tuple[SearchRelevance, ...] = (
     "expanded_candidate",
     "conflicting_music_title",
 )
-"""Best first. A conflicting title is demoted behind the other candidates."""
+"""Most relevant first. A conflicting title ranks behind the other candidates."""
 
 
 def relevance_of(video: Video, *, title: str | None, verified: Collection[str]) -> SearchRelevance:
-    """The relevance level of a work.
+    """Return the relevance level of a video.
 
     Args:
-        video: A work that a search showed.
+        video: A search result.
         title: The song's title, or the keyword of a search by name.
-        verified: Music ids that are known to carry the track.
+        verified: Music ids that carry the track.
     """
     if video.music is not None and video.music.music_id in verified:
         return "music_id_corroborated"
@@ -43,7 +43,7 @@ def _text_names(video: Video, title: str | None) -> bool:
 
 
 def _conflicts(music: Music | None, title: str | None) -> bool:
-    """True when the sound has the name of another song. A user sound without one says nothing."""
+    """Whether the sound names another song; a user sound without a title does not."""
     if music is None:
         return False
     named = [name for text in (music.mapped_title, music.title) for name in song_names(text)]

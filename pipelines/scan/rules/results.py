@@ -1,5 +1,5 @@
-"""The result of a scan: the immutable document that a job leaves, the view of it that a request
-gets, and whether a stored one serves a request. Pure; nothing here reads or writes.
+"""The result of a scan: the immutable document, its view for a request, and whether a stored
+result satisfies a request.
 
 The document holds every confirmed video, unranked. `count`, `sort_by` and `viral_*` are applied
 by `view_result` on each read, so they never force another scan.
@@ -16,8 +16,7 @@ from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
 from warehouse.records.evidence import ALGORITHM
 
 Source = Literal["music", "search", "accounts"]
-"""What a scan is fed by: the lists of music ids and what grows from them, the guest search, the
-profiles of accounts."""
+"""The sources of a scan: music lists and their expansion, the guest search, account profiles."""
 
 SOURCE_OF_DEPTH: dict[str, Source] = {
     "candidate_limit": "music",
@@ -30,12 +29,12 @@ SOURCE_OF_DEPTH: dict[str, Source] = {
 
 
 def no_variants() -> Document:
-    """`variants` of a scan that found none."""
+    """Return `variants` of a scan that found none."""
     return {"count": 0, "aweme_list": [], "by_kind": {}}
 
 
 def no_search(*, request_budget: int = 0) -> Document:
-    """`search_related` of a scan that did not reach the search; the coverage ledger says so."""
+    """Return `search_related` of a scan without a search; the coverage report shows why."""
     pagination = {
         "pages_fetched": 0,
         "terms_paginated": 0,
@@ -56,14 +55,14 @@ def no_search(*, request_budget: int = 0) -> Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultDocument:
-    """What a completed scan leaves, once and for good.
+    """The immutable result of a completed scan.
 
-    `ranked` are `to_ranked_document`s of all confirmed works, in any order; `music` is a
+    `ranked` are `to_ranked_document`s of all confirmed videos, in any order; `music` is a
     `to_track_document`; `parameters` are the `ScanParameters.to_document()` of the job.
     A search by name alone has `keyword` and neither `music` nor `music_id`: it confirms nothing.
-    `sources_ended_by_exhaustion` has one entry per source that the scan read: True when it ended
-    because nothing more was shown, False when a limit or an error ended it. A source that is
-    missing was no part of the scan, so asking for more of it cannot change the result.
+    `sources_ended_by_exhaustion` has one entry per source that the scan read: True if it had
+    nothing left to read, False if a limit or an error ended it. A missing source was not part of
+    the scan, so a larger limit for it cannot change the result.
     `coverage` is `{sources, not_reached, unseen_estimate}`; `created_at` is ISO 8601.
     """
 
@@ -88,7 +87,7 @@ class ResultDocument:
     algorithm: str = ALGORITHM
 
     def to_document(self) -> Document:
-        """Plain JSON values; `confirmed_count` is the length of `ranked`, never a second count."""
+        """Return plain JSON values; `confirmed_count` is always the length of `ranked`."""
         document = {item.name: getattr(self, item.name) for item in fields(self)}
         document["parameters"] = dict(self.parameters)
         document["sources_ended_by_exhaustion"] = dict(self.sources_ended_by_exhaustion)
@@ -110,11 +109,11 @@ _COPIED = (
 
 
 def view_result(document: Mapping[str, Any], parameters: ScanParameters) -> Document:
-    """The result as this request asked for it: Top N of the confirmed set in its order.
+    """Return the view of a result for one request: the top N confirmed videos in its sort order.
 
     Args:
-        document: A `ResultDocument.to_document()`; it is not changed.
-        parameters: Only `count`, `sort_by`, `viral_threshold` and `viral_only` are looked at.
+        document: A `ResultDocument.to_document()`; it is not modified.
+        parameters: Only `count`, `sort_by`, `viral_threshold` and `viral_only` are used.
     """
     wanted = _wanted(document["ranked"], parameters)
     top = _ranked(wanted[: parameters.count], parameters)
@@ -144,17 +143,17 @@ def serves(
     now: datetime,
     ttl_s: int,
 ) -> bool:
-    """Whether a stored result with the request's scan key answers the request (decisions, 3).
+    """Whether a stored result with the request's scan key satisfies the request (decisions, 3).
 
-    It must be young enough, at least as deep as asked or exhausted, and hold at least `count`
-    works after `viral_only` unless its feed ended.
+    It must be fresh, at least as deep as requested or exhausted, and hold at least `count` videos
+    after `viral_only` unless its source is exhausted.
     """
     if wanted.refresh or now - finished_at >= timedelta(seconds=ttl_s):
         return False
     if not _is_deep_enough(document, wanted):
         return False
     if document.get("keyword") is not None:
-        return True  # it ranks nothing, so `count` asks nothing of it
+        return True  # it ranks nothing, so `count` does not apply
     enough = len(_wanted(document["ranked"], wanted)) >= wanted.count
     return enough or bool(document["sources_ended_by_exhaustion"].get("music"))
 
@@ -169,7 +168,7 @@ def _is_deep_enough(document: Mapping[str, Any], wanted: ScanParameters) -> bool
 
 
 def _wanted(documents: list[Document], parameters: ScanParameters) -> list[Document]:
-    """All works that the request wants to see, in its order, not yet cut."""
+    """Return all videos that the request selects, sorted but not yet limited."""
     threshold = parameters.viral_threshold
     kept = [
         document
@@ -193,7 +192,7 @@ def _ranked(documents: list[Document], parameters: ScanParameters) -> list[Docum
 
 
 def _view_variants(variants: Document, parameters: ScanParameters) -> Document:
-    """Variants are ranked like the main list; `count` stays the number that was found."""
+    """Rank variants like the main list; their `count` remains the number found."""
     wanted = _wanted(variants["aweme_list"], parameters)[: parameters.count]
     return variants | {"aweme_list": _ranked(wanted, parameters)}
 

@@ -1,6 +1,6 @@
-"""Which words a job puts into the guest search. Pure.
+"""Choose the terms of the guest search.
 
-A term never confirms anything: it only decides where works are looked for.
+A term never confirms anything: it only decides where to look for videos.
 """
 
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from pipelines.parameters.scan import MAX_SEARCH_KEYWORDS
 from pipelines.scan.rules.titles import song_names
 
 SCENES_ZH = ("原声", "翻唱", "舞蹈", "现场", "BGM", "卡点", "加速版")
-"""Settings in which people use a song; each keeps the full title in front of it."""
+"""Typical uses of a song; each is appended to the full title."""
 
 
 def search_terms(title: str | None, author: str | None, keywords: Sequence[str]) -> tuple[str, ...]:
-    """The terms of a scan: the given keywords, else the track's title with and without its artist.
+    """Return the given keywords, else the track's title with and without its artist.
 
-    Empty when the title names no song (a user sound is named after its uploader) and no keyword
-    was given: searching for such a name would bring the uploader, not the song.
+    Empty if no keyword is given and the title names no song: a user sound is named after its
+    uploader, so a search for it would find the uploader.
     """
     if keywords:
         return _distinct(keywords)
@@ -27,7 +27,7 @@ def search_terms(title: str | None, author: str | None, keywords: Sequence[str])
 
 
 def scene_terms(keyword: str) -> tuple[str, ...]:
-    """The terms of a search by name alone: the name itself, and the name in each scene."""
+    """Return the terms of a search by name: the name itself, and the name with each scene."""
     name = keyword.strip()
     return _distinct((name, *(f"{name} {scene}" for scene in SCENES_ZH)))
 

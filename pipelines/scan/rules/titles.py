@@ -1,7 +1,7 @@
-"""What a text says about a track: used to choose what to look at, never to confirm.
+"""Match texts against a song title; used to choose candidates, never to confirm them.
 
 Titles are compared after folding case, width and punctuation. The title of a user sound
-("@Name创作的原声") names its uploader, not a song, so it relates to nothing.
+("@Name创作的原声") names its uploader, not a song, so it matches nothing.
 """
 
 import re
@@ -14,18 +14,17 @@ _USER_SOUND = re.compile(r"^@.*(创作的原声|original sound)", re.IGNORECASE 
 MIN_TITLE_CHARS = 2
 
 
-@lru_cache(maxsize=20_000)  # a scan asks about the same captions in every round
+@lru_cache(maxsize=20_000)  # a scan checks the same captions in every round
 def folded(text: str) -> str:
-    """Letters and digits of `text` only, width and case folded."""
+    """Return only the letters and digits of `text`, with width and case folded."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(char for char in plain if char.isalnum())
 
 
 def song_names(title: str | None) -> tuple[str, ...]:
-    """The folded names of a song: its whole title, and the title without bracketed additions.
+    """Return the folded names of a song: its full title, and the title without brackets.
 
-    A caption may carry either: "Song (Remix)" in full, or just "Song". Empty when the title names
-    no song.
+    A caption may contain either "Song (Remix)" or just "Song". Empty if the title names no song.
     """
     if title is None or _USER_SOUND.search(title):
         return ()
@@ -34,7 +33,7 @@ def song_names(title: str | None) -> tuple[str, ...]:
 
 
 def mentions(title: str | None, texts: Iterable[str | None]) -> bool:
-    """True when one of the texts holds a full name of the song."""
+    """Whether one of the texts contains a full name of the song."""
     names = song_names(title)
     plain = [folded(text) for text in texts if text] if names else []
     return any(name in text for name in names for text in plain)

@@ -1,1 +1,1 @@
-"""The scan service: create a job, join a running one, serve a stored result, read, cancel."""
+"""The scan service: create or join jobs, serve stored results, read and cancel jobs."""

@@ -1,4 +1,4 @@
-"""How a job ends when its worker cannot end it: killed, stopped, or without its process."""
+"""End a job whose worker cannot do so: killed, stopped, or without its process."""
 
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import Job, JobStatus
@@ -10,8 +10,9 @@ WORKER_GONE = "The worker that ran this scan is gone"
 def lost_ending(
     job: Job, why: str, *, has_result: bool = False
 ) -> tuple[JobStatus, dict[str, object] | None]:
-    """Status and error document: completed where its result is there and only its row does not say
-    so yet, cancelled where that was asked for, else failed by name.
+    """Return status and error document of a job whose worker is gone.
+
+    Completed if its result is stored, cancelled if cancellation was requested, else failed.
     """
     if has_result:
         return "completed", None

@@ -1,4 +1,4 @@
-"""The desk over the stores that the settings name, for every process that hands in scans."""
+"""Build the scan service from the settings, for every process that submits scans."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ def build_desk(
     engine: Engine,
     has_room: Callable[[], bool] = lambda: True,
 ) -> ScanDesk:
-    """Put the desk together over open stores."""
+    """Build the service over open stores."""
     world = World(
         name=profile.name,
         provider=music_provider_name(settings),
@@ -45,7 +45,7 @@ def build_desk(
 
 
 def _read_result(engine: Engine, job_id: str) -> dict[str, Any] | None:
-    """A job may have ended just now, in another process: then look again."""
+    """Read a result; refresh the engine once, because another process may just have stored it."""
     found = read_result_document(engine, job_id)
     if found is None:
         engine.refresh()

@@ -1,6 +1,6 @@
-"""What comes before a scan: which track is meant, and whether it must be scanned at all.
+"""Prepare a scan: resolve the track and decide whether a scan is needed at all.
 
-The same for a scan of this machine and for one that runs elsewhere. What needs no run gets none.
+Local and remote runs share this step. A job that a stored result satisfies gets no run.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A job that is known for what it is.
+    """A job with its resolved track.
 
-    `is_served`: its result is stored. `waits_for`: the job that scans the same already. Neither:
-    it is to be scanned.
+    `is_served`: its result is stored. `waits_for`: the id of the job that already scans the same.
+    With neither, the job needs a scan.
     """
 
     music_id: str
@@ -28,11 +28,11 @@ class Prepared:
 
 
 def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -> Prepared:
-    """Resolve the input, then look for a stored result and for a twin.
+    """Resolve the input, then look for a stored result and for an equal running job.
 
     Raises:
-        RunCancelledError: Cancelling was asked for.
-        SametrackError: The input leads to no track, or the platform does not tell.
+        RunCancelledError: Cancellation was requested.
+        SametrackError: The input cannot be resolved to a track.
     """
     if job.kind == KEYWORD_SEARCH:
         return Prepared("")
@@ -45,13 +45,14 @@ def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -
 
 
 def _settle(runtime: Runtime, job: Job, music_id: str) -> str | None:
-    """Note what the job is about; returns what its twins share, or None when a stored result
-    served it. A job that came as a link is known for what it is only now, so the look is taken
-    here that the API takes for an id.
+    """Record the job's target; return the key that equal jobs share, or None if it was served.
+
+    The target of a link is known only now, so stored results are checked here; for a music id the
+    API has checked them already.
     """
     provider = runtime.music_provider
     if job.kind == DISCOVERY:
-        wanted = DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated at the door
+        wanted = DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated on input
         key = discovery_key(music_id, runtime.world, provider, ALGORITHM, wanted)
         runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
         return key
@@ -64,6 +65,6 @@ def _settle(runtime: Runtime, job: Job, music_id: str) -> str | None:
 
 
 def _resolve(runtime: Runtime, job: Job) -> str:
-    """Read which track a link leads to. A scan whose track is unknown has no run."""
+    """Resolve the job's input to a music id, before there is a run."""
     with ScanSession(runtime, job, music_id="") as session:
         return session.run(session.captures.resolve(job.input))

@@ -1,4 +1,4 @@
-"""Result documents that were read before: they never change, so each is read once."""
+"""In-memory LRU cache of result documents, which are immutable."""
 
 import threading
 from collections import OrderedDict
@@ -11,7 +11,7 @@ KEPT_RESULTS = 32  # a few hundred kB each
 
 
 class Results:
-    """Result documents by job, read once each: they never change."""
+    """LRU cache of result documents by job id. Thread-safe."""
 
     def __init__(self, read: Callable[[str], Mapping[str, Any] | None]) -> None:
         self._read = read
@@ -19,7 +19,7 @@ class Results:
         self._lock = threading.Lock()
 
     def of(self, job_id: str) -> Document | None:
-        """The result of a job; None if it has none."""
+        """Return the result of a job, or None if it has none."""
         with self._lock:
             if job_id in self._kept:
                 self._kept.move_to_end(job_id)

@@ -1,7 +1,7 @@
-"""Asking for scans: a stored result, a running twin, or a new job. Reading and cancelling jobs.
+"""The scan service: serve a stored result, join an equal running job or create a new one.
 
-Blocking calls on control store and warehouse: routes run them in a thread, the command line
-directly. Not here: HTTP, scanning.
+Calls block on control store and warehouse: routes run them in a thread, the command line directly.
+Not here: HTTP, running scans.
 """
 
 import re
@@ -42,7 +42,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Control(Protocol):
-    """What asking needs of the control store."""
+    """The methods of the control store that the service uses."""
 
     def create_or_join(self, new: NewJob) -> tuple[Job, bool]: ...
     def job(self, job_id: str) -> Job | None: ...
@@ -62,9 +62,9 @@ class Control(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Where this process looks: the world by its name, and how it is read.
+    """The scan configuration of this process: its world, provider and retention settings.
 
-    `is_awaited`: its source reads so little of a track that a request waits for the scan.
+    `is_awaited`: the source reads so little of a track that a request waits for the scan.
     """
 
     name: str
@@ -78,13 +78,13 @@ class World:
 
     @property
     def is_demo(self) -> bool:
-        """True for everything that is not the public platform or the user's own files."""
+        """Whether the data is neither from the public platform nor from the user's own files."""
         return is_demo_world(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A job, and its result document once it is completed."""
+    """A job, with its result document once it is completed."""
 
     job: Job
     result: Document | None = None
@@ -92,7 +92,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is asked about. `asked` tells requests apart; `known` is None until it is resolved."""
+    """The subject of a request. `asked` identifies the request; `known` is None until resolved."""
 
     kind: str
     text: str
@@ -102,14 +102,14 @@ class Subject:
 
 
 class ScanDesk:
-    """Where scans are asked for, whoever asks.
+    """Creates, finds and cancels scan jobs for API, command line and schedules.
 
     Args:
         control: The control store.
-        results: Result documents by job.
-        world: Profile, provider, how links are read, how long results serve.
-        has_room: False when the disk is too full to take on work.
-        clock: Now, in UTC.
+        results: Cache of result documents by job.
+        world: Profile, provider, link rules and lifetimes.
+        has_room: Returns False if the disk is too full for another scan.
+        clock: Returns the current time in UTC.
     """
 
     def __init__(
@@ -135,28 +135,28 @@ class ScanDesk:
         origin: Origin,
         job_id: str | None = None,
     ) -> Scan:
-        """A stored result that serves, else the job that runs or will run for this request.
+        """Return a stored result that satisfies the request, else a running or new job.
 
-        `job_id` is the id of a new job, for who may ask twice and wants one job: the second time
-        the same job is found, even if it has ended.
+        `job_id` is the id for a new job, for callers that retry: the second call finds the same
+        job, even if it has ended.
 
         Raises:
-            InvalidMusicInputError: The text can lead to no track.
-                ProviderUnsupportedError: The chosen source runs no scans.
+            InvalidMusicInputError: The text does not identify a track.
+            ProviderUnsupportedError: The configured source cannot run scans.
             CapacityExhaustedError: The disk is too full.
         """
         self._check_provider()
         music = read_music_input(text, find_target=self.world.find_target)
         music_id = self._known_music_id(music)
-        asked = music_id or f"{music.kind}:{music.value}"  # a video's digits are no music id
+        asked = music_id or f"{music.kind}:{music.value}"  # a video id must not look like one
         subject = Subject(SCAN, text.strip(), asked, music_id, music_id)
         return self._stored_or_job(subject, parameters, origin, job_id)
 
     def ask_by_name(self, keyword: str, parameters: ScanParameters, *, origin: Origin) -> Scan:
-        """The same for a search by a song's name alone, which confirms nothing.
+        """Submit a search by a song's name alone, which confirms nothing.
 
         Raises:
-            ProviderUnsupportedError: The chosen source runs no scans.
+            ProviderUnsupportedError: The configured source cannot run scans.
             CapacityExhaustedError: The disk is too full.
         """
         self._check_provider()
@@ -165,11 +165,11 @@ class ScanDesk:
         return self._stored_or_job(subject, parameters, origin)
 
     def discover(self, text: str, parameters: DiscoveryParameters, *, origin: Origin) -> Scan:
-        """The same for a discovery of related videos; a young result of an equal one serves.
+        """Submit a discovery of related videos; a fresh result of an equal one is reused.
 
         Raises:
-            InvalidMusicInputError: The text can lead to no track.
-            ProviderUnsupportedError: The chosen source runs no scans.
+            InvalidMusicInputError: The text does not identify a track.
+            ProviderUnsupportedError: The configured source cannot run scans.
             CapacityExhaustedError: The disk is too full.
         """
         self._check_provider()
@@ -227,11 +227,11 @@ class ScanDesk:
         return Scan(self._control.create_or_join(new)[0])
 
     def job(self, job_id: str) -> Scan:
-        """A job now, with its result once completed.
+        """Return a job, with its result once completed.
 
         Raises:
-            JobNotFoundError: There is none, or its retention is over.
-            WarehouseUnavailableError: It is completed, but its result cannot be read.
+            JobNotFoundError: There is no such job, or its retention has ended.
+            WarehouseUnavailableError: The job is completed, but its result cannot be read.
         """
         job = self._find(job_id)
         if job.status != "completed":
@@ -242,17 +242,17 @@ class ScanDesk:
         return Scan(job, result)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, Scan]:
-        """Ask for the end of a job; a finished one stays as it is. Its state before, and the job.
+        """Request cancellation; return the previous status and the job. Finished jobs are kept.
 
         Raises:
-            JobNotFoundError: There is none, or its retention is over.
+            JobNotFoundError: There is no such job, or its retention has ended.
         """
         before = self._find(job_id).status
         self._control.request_cancel(job_id, expires_at=self._kept_until())
         return before, self.job(job_id)
 
     def jobs(self, *, limit: int, status: JobStatus | None) -> list[Scan]:
-        """The newest jobs, without their results."""
+        """Return the newest jobs, without their results."""
         return [Scan(job) for job in self._control.jobs(limit=limit, status=status)]
 
     def _check_provider(self) -> None:
@@ -274,7 +274,7 @@ class ScanDesk:
         return scan_key(subject, self.world.name, self.world.provider, ALGORITHM, parameters)
 
     def _stored(self, key: str | None, parameters: ScanParameters) -> Scan | None:
-        """The newest completed job of this scan key whose result serves the request."""
+        """Return the newest completed job of this scan key whose result satisfies the request."""
         if key is None or parameters.refresh:
             return None
         now, ttl_s = self._clock(), self.world.result_cache_ttl_s
@@ -287,7 +287,7 @@ class ScanDesk:
         return None
 
     def _young(self, key: str) -> Scan | None:
-        """The newest completed job of this key that is young enough to serve."""
+        """Return the newest completed job of this key within the cache lifetime."""
         since = self._clock() - timedelta(seconds=self.world.result_cache_ttl_s)
         for job in self._control.completed_jobs(key, since=since):
             result = self._results.of(job.job_id)
@@ -302,9 +302,9 @@ class ScanDesk:
         return self._end_when_lost(job)
 
     def _end_when_lost(self, job: Job) -> Job:
-        """The job, ended here when its worker has been silent for too long.
+        """End the job if its worker has sent no heartbeat for too long; return its current state.
 
-        Other workers do the same; but there may be no other, and no job may hang.
+        Other workers do the same, but there may be none, and no job may hang.
         """
         silent_for = self._clock() - (job.heartbeat_at or job.created_at)
         lost_after = timedelta(seconds=self.world.worker_lost_after_s)

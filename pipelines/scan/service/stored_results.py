@@ -1,7 +1,7 @@
-"""Serving a job from a result that exists, or that an equal scan is about to make.
+"""Serve a job from a stored result, or from the result of an equal running scan.
 
-A job that came as a link is known for what it is only once its worker has resolved it; then the
-same look is taken that the API takes for an id: a stored result, or a twin that runs already.
+The track of a link is known only once a worker has resolved it; the worker then checks for a
+stored result or an equal running job, as the API does for a music id.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ from warehouse.lake.packing import pack_document
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import FINAL, Job
 
-LEASE_S = 24 * 3600.0  # longer than any scan; what ends a lease is the end of its job
+LEASE_S = 24 * 3600.0  # longer than any scan; a lease ends with its job
 
 
 def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameters) -> bool:
-    """Complete the job from a stored result that serves it; False when there is none."""
+    """Complete the job from a stored result; return False if none satisfies it."""
     ttl_s = runtime.settings.result_cache_ttl
     now = datetime.now(UTC)
     for done in runtime.control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
@@ -35,7 +35,7 @@ def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameter
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What became of asking for the lease of a scan; neither: this job holds it and scans."""
+    """The outcome of requesting a scan lease; with neither field set, this job holds it."""
 
     is_served: bool = False
     waits_for: str | None = None
@@ -44,12 +44,12 @@ class Held:
 def find_holder(
     runtime: Runtime, job: Job, twin_key: str, *, waited_for: str | None = None
 ) -> Held:
-    """Take the lease of a scan, or the result of the twin that held it, or learn who holds it.
+    """Acquire the lease of a scan, reuse its holder's result, or return the holder to wait for.
 
-    A lease decides which of two twins scans: both may have learned at the same moment which
-    track their links lead to. A worker gives it back when the job has ended; one that was killed
-    cannot, so it is the holder's end that counts. Nothing is waited for here: a job that waits
-    would keep a scan process from other jobs. `waited_for` is the twin that it waited for.
+    The lease decides which of two equal jobs scans: both may resolve their links at the same time.
+    A worker releases it when its job ends; a killed worker cannot, so the status of the holder
+    counts. This function never waits: a waiting job would block a scan process. `waited_for` is
+    the job that this one has waited for before.
     """
     control, lease = runtime.control, f"scan:{twin_key}"
     if waited_for is not None and _take_result(runtime, job, control.job(waited_for)):
@@ -68,7 +68,7 @@ def find_holder(
 
 
 def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:
-    """Take the twin's result; False when it has none, or ended before this job was asked for."""
+    """Copy the other job's result; False if it has none or ended before this job was created."""
     if twin is None or twin.status != "completed" or twin.finished_at is None:
         return False
     if twin.finished_at < job.created_at:
