@@ -1,4 +1,4 @@
-"""The chart kept for good: back-fills, and which music ids are its songs.
+"""The chart: back-fill its history and link its songs to music ids.
 
-Work on open stores, for Dagster, the command line and the API alike.
+Operates on open stores, for Dagster, the command line and the API.
 """

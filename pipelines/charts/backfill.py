@@ -1,8 +1,8 @@
-"""Reading every issue of a range into the lake: once, politely, again where it was ended.
+"""Back-fill the chart: read every missing issue of a date range into the lake.
 
-What is in the lake is never asked for; what is missing is read in batches, each held by one
-process until it is kept, so a kill loses one batch and two runs share the work. Not here: how an
-issue is read (`captures.chart`), what gaps are (`pipelines.charts.rules.backfill_plan`).
+Stored issues are never requested again. Missing ones are read in batches, each leased by one
+process until it is stored, so a kill loses one batch and concurrent runs share the range. Not
+here: reading an issue (`captures.chart`), finding gaps (`pipelines.charts.rules.backfill_plan`).
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import ChartUnavailableError, RunCancelledError, UpstreamError
 
 BATCH = 40
-"""Issues kept in one commit per table: what a kill costs at most."""
+"""Issues stored per commit and table; a kill loses at most one batch."""
 AT_ONCE = 4
 MOST_IN_A_ROW = 5
-"""Refusals of single issues, one after the other, after which the chart as a whole says no."""
+"""Consecutive refusals of single issues that end the whole back-fill."""
 LOOK_AGAIN_S = 0.5
 _ENDING = (Policy.STOP, Policy.WAIT)
 
@@ -41,7 +41,7 @@ type OpenChart = Callable[[Callable[[], bool]], AbstractAsyncContextManager[Char
 
 @dataclass(slots=True)
 class _State:
-    """What a run has done so far."""
+    """The counters of a running back-fill."""
 
     missing_count: int = 0
     known_count: int = 0
@@ -56,15 +56,15 @@ class _State:
 
 
 class Backfill:
-    """One run over a range of days.
+    """One back-fill over a range of days.
 
     Args:
-        open_chart: Captures of the chart, told how to learn of cancelling.
-        engine: Over the lake that they write to.
-        book: The control store, for who reads what.
-        told: Hears of progress, after each issue.
-        cancelled: Whether somebody has asked for the end.
-        hold_s: How long who died with issues holds up others.
+        open_chart: Opens the captures of the chart, given a function that reports cancellation.
+        engine: Query engine over the lake that the captures write to.
+        book: The control store, which holds the leases.
+        told: Called with the progress after each issue.
+        cancelled: Returns True once cancellation was requested.
+        hold_s: Lifetime of a lease; a killed process blocks others for so long.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class Backfill:
         self._clock = clock
 
     async def run(self, span: Span) -> Filled:
-        """Read what is missing of a range; what could not be read is told, not raised.
+        """Read the missing issues of a range; refused issues are reported, not raised.
 
         Raises:
-            UpstreamError: The list of issues was never read, and cannot be.
-            WarehouseError: The stores cannot be used.
-            RunCancelledError: Cancelled before a list of issues was known.
+            UpstreamError: No list of issues is stored, and it cannot be read.
+            WarehouseError: A store cannot be used.
+            RunCancelledError: Cancelled before the list of issues was known.
         """
         async with self._open_chart(self._cancelled) as captures:
             known, was_listed = await self._list(captures, span)
@@ -125,7 +125,7 @@ class Backfill:
         )
 
     async def _list(self, captures: ChartCaptures, span: Span) -> tuple[KnownIssues, bool]:
-        """The issues of the range; the list is read anew where the range goes beyond it."""
+        """Return the issues of the range, and whether their list was read again."""
         look = partial(read_known_issues, self._engine, first=span.start, last=span.end)
         known = await asyncio.to_thread(look)
         if known is not None and not _is_behind(known, span, now=self._clock.now()):
@@ -135,7 +135,7 @@ class Backfill:
         except UpstreamError:
             if known is None:
                 raise
-            return known, False  # what is listed already can be read all the same
+            return known, False  # issues that are already listed can still be read
         await captures.flush()
         found = await asyncio.to_thread(look)
         if found is None:
@@ -150,39 +150,39 @@ class Backfill:
         left = list(missing)
         while left and state.error is None:
             if self._cancelled():
-                raise RunCancelledError("cancelling was asked for")
+                raise RunCancelledError("cancellation was requested")
             batch, later = left[:BATCH], left[BATCH:]
             elsewhere = await self._read_batch(captures, batch, state)
             if len(elsewhere) == len(batch) == len(left):
-                await self._clock.sleep(LOOK_AGAIN_S)  # somebody reads all that is left
+                await self._clock.sleep(LOOK_AGAIN_S)  # another process reads all the rest
             left = [*later, *elsewhere]
 
     async def _read_batch(
         self, captures: ChartCaptures, batch: Sequence[ChartIssue], state: _State
     ) -> list[ChartIssue]:
-        """Read what nobody else reads; returns the issues that somebody does."""
+        """Read the issues that no other process reads; return the others."""
         by_id = {issue.volid: issue for issue in batch}
         async with self._leases.held(list(by_id)) as mine:
             ours = [by_id[volid] for volid in mine]
-            missing = await asyncio.to_thread(self._missing, ours)  # others kept some meanwhile
+            missing = await asyncio.to_thread(self._missing, ours)  # others may have stored some
             state.known_count += len(ours) - len(missing)
             new_before = state.new_count
             try:
                 await self._read_issues(captures, missing, state)
             except RunCancelledError:
                 await captures.flush()
-                # The end overtakes answers that are kept already: what is kept is what counts.
+                # Some responses were stored before the cancellation arrived: count from the lake.
                 left = await asyncio.to_thread(self._missing, missing)
                 state.new_count = new_before + len(missing) - len(left)
                 raise
             finally:
-                await captures.flush()  # what was read is kept before anybody else may look
+                await captures.flush()  # store before the leases end
         return [issue for issue in batch if issue.volid not in mine]
 
     async def _read_issues(
         self, captures: ChartCaptures, issues: Sequence[ChartIssue], state: _State
     ) -> None:
-        """A few at a time, in order; none is begun once one has ended it all."""
+        """Read a few issues concurrently, in order; start none after a fatal refusal."""
         waiting = iter(issues)
 
         async def work() -> None:
@@ -222,7 +222,7 @@ class Backfill:
         )
 
     def _missing(self, issues: Sequence[ChartIssue]) -> list[ChartIssue]:
-        """Issues without songs of their own in the lake, oldest first."""
+        """Return the issues whose songs are not in the lake, oldest first."""
         self._engine.refresh()
         kept = read_kept_issues(self._engine, [issue.volid for issue in issues])
         return sorted(
@@ -236,6 +236,6 @@ def _is_kept(issue: ChartIssue, kept: Mapping[str, date | None]) -> bool:
 
 
 def _is_behind(known: KnownIssues, span: Span, *, now: datetime) -> bool:
-    """True when the range goes beyond what is listed, and that is not of just now."""
+    """Whether the range goes beyond the listed issues and the list is not recent."""
     age = now - known.listed_at
     return span.end > known.latest and age.total_seconds() > LISTED_FOR_S

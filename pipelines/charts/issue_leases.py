@@ -1,7 +1,7 @@
-"""Issues that are being read, over all processes: whoever holds one reads it, nobody else does.
+"""Leases on chart issues across processes, so that each issue is read by one process only.
 
-An issue is held until what was read of it is in the lake, unlike the lease of one capture, which
-ends with the answer. Whoever died with issues holds others up for a moment only.
+A lease lasts until the issue is in the lake, unlike the lease of a single capture, which ends with
+the response. Leases of a killed process expire quickly.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ HELD_FOR_S = 15.0
 
 
 class Book(Protocol):
-    """What is needed of the control store."""
+    """The methods of the control store that leases need."""
 
     def begin_capture(self, name: str, owner: str, *, ttl_s: float) -> Turn: ...
     def prolong_capture(self, name: str, owner: str, *, ttl_s: float) -> None: ...
@@ -26,7 +26,7 @@ class Book(Protocol):
 
 
 class IssueLeases:
-    """The leases of one back-fill. `hold_s`: how long one lasts unless it is renewed."""
+    """The leases of one back-fill; each lasts `hold_s` seconds unless renewed."""
 
     def __init__(
         self, book: Book, *, hold_s: float = HELD_FOR_S, clock: Clock = MACHINE_CLOCK
@@ -38,10 +38,10 @@ class IssueLeases:
 
     @asynccontextmanager
     async def held(self, volids: Sequence[str]) -> AsyncIterator[list[str]]:
-        """Those of some issues that are ours until the block ends; somebody reads the others.
+        """Yield the issues leased by this process until the block ends; others hold the rest.
 
         Raises:
-            WarehouseError: The control store cannot be asked.
+            WarehouseError: The control store cannot be used.
         """
         mine: list[str] = []
         begin = asyncio.ensure_future(asyncio.to_thread(self._begin, volids, mine))
@@ -52,16 +52,16 @@ class IssueLeases:
         finally:
             renewing.cancel()
             with suppress(asyncio.CancelledError, WarehouseError):
-                await asyncio.shield(begin)  # what is still being granted is given back as well
+                await asyncio.shield(begin)  # so that leases still being acquired are released too
             await asyncio.shield(asyncio.to_thread(self._leave, mine))
 
     def _begin(self, volids: Iterable[str], mine: list[str]) -> None:
         for volid in volids:
             if self._book.begin_capture(_name(volid), self._owner, ttl_s=self._hold_s).is_ours:
-                mine.append(volid)  # noqa: PERF401  # seen by the renewal while others are asked for
+                mine.append(volid)  # noqa: PERF401  # the renewal reads it meanwhile
 
     async def _renew(self, mine: list[str]) -> None:
-        with suppress(WarehouseError):  # then they run out, and are looked for before each reading
+        with suppress(WarehouseError):  # the leases expire; each batch checks the lake anyway
             while True:
                 await self._clock.sleep(self._hold_s / 3)
                 await asyncio.to_thread(self._prolong, list(mine))

@@ -1,6 +1,6 @@
-"""Judging songs of the chart against music ids, and keeping what has changed of that in the mart.
+"""Link songs of the chart to music ids and store changed links in the mart.
 
-Blocking; two at once do no harm, as the newest row of a pair holds. Not here: the rules
+Blocking. Concurrent runs are harmless because the newest row of a pair wins. Not here: the rules
 (`pipelines.charts.rules.song_links`, `pipelines.charts.rules.lead`), reading the chart
 (`backfill`).
 """
@@ -39,7 +39,7 @@ type Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What came of it: songs looked at, pairs by relation, leads estimated, rows written."""
+    """Counts of one linking run; `relations` counts the pairs by relation."""
 
     song_count: int
     issue_count: int
@@ -49,9 +49,7 @@ class Judged:
 
 
 def judge_songs(engine: Engine, *, song_key: str | None = None) -> Judged:
-    """Judge every song of the kept issues, or one of them; append the rows that are new.
-
-    Judged again with nothing new, nothing is written.
+    """Link every song of the stored issues, or one of them; append only changed rows.
 
     Raises:
         WarehouseError: The lake cannot be read or written.
@@ -75,7 +73,7 @@ def judge_songs(engine: Engine, *, song_key: str | None = None) -> Judged:
 
 
 def read_chart(engine: Engine, song_key: str | None = None) -> Chart:
-    """What is kept of the chart: all its songs, or at least the one named, and all its days.
+    """Read the stored chart: all songs (or at least `song_key`) and the days of all issues.
 
     Raises:
         WarehouseError: The lake cannot be read.

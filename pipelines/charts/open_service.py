@@ -1,4 +1,4 @@
-"""The chart's work over the stores that the settings name, for orchestrator and command line."""
+"""Open the chart service from the settings, for Dagster and the command line."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -22,12 +22,12 @@ from warehouse.lake.store import open_lake
 from warehouse.records.worlds import is_demo_world
 
 _BY_HAND = 100_000
-"""Attempts, seconds: a back-fill writes when a batch is read, not in between."""
+"""Disables automatic flushing (rows, seconds): a back-fill writes once per batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartDesk:
-    """Open stores, and what is done with them; blocking."""
+    """Back-fills the chart and links its songs over open stores. Blocking."""
 
     settings: Settings
     profile: Profile
@@ -36,7 +36,7 @@ class ChartDesk:
 
     @property
     def is_demo(self) -> bool:
-        """True when the chart read here is an invented one."""
+        """Whether the chart is demo data."""
         return is_demo_world(self.profile.name)
 
     def fill(
@@ -47,11 +47,11 @@ class ChartDesk:
         cancelled: Callable[[], bool] = lambda: False,
         hold_s: float = HELD_FOR_S,
     ) -> Filled:
-        """Read what is missing of a range of days.
+        """Read the missing issues of a date range.
 
         Raises:
             UpstreamError, WarehouseError, RunCancelledError: As `Backfill.run`.
-            ProviderUnsupportedError: The source that rules everything brings no chart.
+            ProviderUnsupportedError: The configured source has no chart.
         """
         work = Backfill(
             open_chart=self._open,
@@ -64,7 +64,7 @@ class ChartDesk:
         return asyncio.run(work.run(span))
 
     def judge(self) -> Judged:
-        """Judge all songs against the platform.
+        """Link all songs to music ids.
 
         Raises:
             WarehouseError: The lake cannot be read or written.
@@ -95,10 +95,10 @@ class ChartDesk:
 
 @contextmanager
 def open_chart_desk(settings: Settings) -> Iterator[ChartDesk]:
-    """The desk of the chosen world; closes its stores afterwards.
+    """Open the chart service of the selected world; close its stores afterwards.
 
     Raises:
-        ProfileNotChosenError: None is chosen.
+        ProfileNotChosenError: No platform profile is selected.
         WarehouseError: A store cannot be opened.
     """
     profile = choose_profile(settings)

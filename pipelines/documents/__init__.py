@@ -1,1 +1,1 @@
-"""Records as the JSON documents that clients read. Conversion only: no ranking, no reading."""
+"""Convert records to the JSON documents that clients read. No ranking, no reading."""

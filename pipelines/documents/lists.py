@@ -1,6 +1,6 @@
-"""Accounts, lists and metrics as the JSON documents that clients read. Conversion only, pure.
+"""Convert accounts, lists and metrics to JSON documents.
 
-Names are the platform's own; unknown is null, never 0. Works are in `documents.py`.
+Names are the platform's own; unknown is null, never 0. Not here: videos (`videos.py`).
 """
 
 import statistics
@@ -23,7 +23,7 @@ _AUTHOR = ("sec_uid", "uid", "unique_id", "nickname", "avatar_url")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What was observed of a list over time."""
+    """Observation counts and times of a list."""
 
     first_screen_count: int
     union_count: int
@@ -34,7 +34,7 @@ class History:
 
 
 def to_user_document(account: Account) -> Document:
-    """The `user` of a profile."""
+    """Build the `user` of a profile."""
     return {
         **{name: getattr(account, name) for name in _NAMES},
         "avatar_thumb": {"url_list": [account.avatar_url] if account.avatar_url else []},
@@ -51,7 +51,7 @@ def to_list_document(
     pagination_mode: str,
     history: History,
 ) -> Document:
-    """The `data` of a list; `next_cursor` names the cursor as the operation does."""
+    """Build the `data` of a list; `next_cursor` holds the cursor under the operation's name."""
     return {
         "aweme_list": list(works),
         **next_cursor,
@@ -71,7 +71,7 @@ def to_list_document(
 
 
 def with_author(video: Video, account: Account) -> Video:
-    """A work from an account's own list says nothing of its author: who else could it be."""
+    """Fill in the author of a video from the account's own list, which does not repeat it."""
     if video.author is not None:
         return video
     return replace(video, author=Author(**{name: getattr(account, name) for name in _AUTHOR}))
@@ -79,24 +79,24 @@ def with_author(video: Video, account: Account) -> Video:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The last `days` x 86,400 s before `end`."""
+    """The time window of the last `days` x 86,400 s before `end`."""
 
     days: int
     end: datetime
 
     @property
     def start(self) -> datetime:
-        """Its first moment."""
+        """The start of the window."""
         return self.end - timedelta(seconds=self.days * 86_400)
 
     def holds(self, create_time: int | None) -> bool:
-        """True for a work published in it; an unknown time is in no window."""
+        """Whether a video was published in the window; False for an unknown time."""
         if create_time is None:
             return False
         return self.start.timestamp() <= create_time <= self.end.timestamp()
 
     def newest(self, works: Iterable[Video], count: int) -> list[Video]:
-        """Its newest works, at most so many, whatever their order and however old pinned ones."""
+        """Return the `count` newest videos in the window, whatever the order of `works`."""
         held = [work for work in works if self.holds(work.create_time)]
         return sorted(held, key=lambda work: (-(work.create_time or 0), work.aweme_id))[:count]
 
@@ -109,9 +109,9 @@ def to_metrics_document(
     first_observed_at: Mapping[str, datetime],
     is_complete: bool,
 ) -> Document:
-    """The `data` of creator metrics; of works whose likes are unknown nothing is averaged.
+    """Build the `data` of creator metrics; videos with unknown likes are left out of averages.
 
-    `analyzed` stand newest first; of equals the newest is on top.
+    `analyzed` is sorted newest first; of equally liked videos the newest is the top video.
     """
     liked = [work for work in analyzed if work.statistics.digg_count is not None]
     likes = [work.statistics.digg_count or 0 for work in liked]

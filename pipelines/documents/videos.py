@@ -1,4 +1,4 @@
-"""Records as the JSON documents that clients read. Conversion only: no ranking, no reading.
+"""Convert videos, tracks and evidence to JSON documents.
 
 Names are the platform's own (`aweme_id`, `digg_count`, ...). Unknown is null, never 0; times are
 ISO 8601 in UTC; ids are text.
@@ -12,7 +12,7 @@ from warehouse.records.evidence import Comparison, variant_kind
 from warehouse.records.videos import Author, Music, Statistics, Track, Video
 
 type Document = dict[str, Any]
-"""Plain JSON values; its shape is the business of the function that makes it."""
+"""Plain JSON values; the function that builds a document defines its shape."""
 
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 
@@ -22,23 +22,23 @@ SOURCE_CHANNEL_ZH: dict[LinkType, str] = {
     "verified_music_id_graph": "关联音乐链 (音乐 ID 已核验)",
 }
 DETAIL_SURFACES = frozenset({"video_page", "slides_info"})
-"""Surfaces that show all four counts exactly; the others show none or trimmed ones."""
+"""Surfaces with all four exact counts; others have none or rounded ones."""
 
 DETAIL_STATISTICS = "public_video_detail_page"
 """`statistics_source` of counts that come from a detail surface."""
 
 
 def to_time(moment: datetime | None) -> str | None:
-    """ISO 8601 in UTC with `Z`, to the second. None stays None."""
+    """Format as ISO 8601 in UTC with `Z`, to the second. None stays None."""
     if moment is None:
         return None
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def to_video_document(video: Video, *, first_observed_at: datetime | None = None) -> Document:
-    """The video record of the interface, without what only a ranking knows.
+    """Build the video record of the interface, without the fields of a ranking.
 
-    `first_observed_at` None: this observation is the first.
+    Without `first_observed_at`, this observation is the first.
     """
     return {
         "aweme_id": video.aweme_id,
@@ -70,11 +70,11 @@ def to_ranked_document(
     comparison: Comparison | None = None,
     first_observed_at: datetime | None = None,
 ) -> Document:
-    """A confirmed video with its link to the track: an entry of `ResultDocument.ranked`.
+    """Build an entry of `ResultDocument.ranked`: a confirmed video with its link to the track.
 
-    `rank`, `hot_score` and `is_viral` depend on who asks and are added by `view_result`.
-    `source_music_url` is the public link of `source_music_id`; its host is the profile's, so the
-    caller makes it. `comparison` is the evidence of an audio link.
+    `view_result` adds `rank`, `hot_score` and `is_viral`, which depend on the request.
+    `source_music_url` is the public link of `source_music_id`; the caller builds it because the
+    host depends on the profile. `comparison` is the evidence of an audio link.
 
     Raises:
         ValueError: An audio link without evidence, or evidence on an exact link.
@@ -103,7 +103,7 @@ def to_variant_document(
     source_music_url: str | None = None,
     first_observed_at: datetime | None = None,
 ) -> Document:
-    """A work with the recording at another speed or pitch: an entry of `variants.aweme_list`."""
+    """Build an entry of `variants.aweme_list`: the recording at another speed or pitch."""
     pair = comparison.pair
     return to_video_document(video, first_observed_at=first_observed_at) | {
         "variant_kind": variant_kind(pair),
@@ -117,9 +117,9 @@ def to_variant_document(
 
 
 def to_evidence_document(comparison: Comparison) -> Document:
-    """The numbers of one compared pair, with the limits they were held against.
+    """Build the evidence of one compared pair with the limits it was judged by.
 
-    `peak_agreement` is there because the score cannot be explained without it.
+    `peak_agreement` is included because it explains the score.
     """
     return {
         "comparison_id": comparison.comparison_id,
@@ -136,7 +136,7 @@ def to_evidence_document(comparison: Comparison) -> Document:
 
 
 def to_track_document(track: Track) -> Document:
-    """The `music` of a result: the track that was asked about, as last observed."""
+    """Build the `music` of a result: the requested track as last observed."""
     return {
         "id_str": track.music_id,
         "mid": track.music_id,
@@ -151,7 +151,7 @@ def to_track_document(track: Track) -> Document:
 
 
 def to_statistics(document: Document) -> Statistics:
-    """The four counts of a video document, as a record again."""
+    """Convert the four counts of a video document back to a record."""
     return Statistics(**document["statistics"])
 
 
@@ -190,7 +190,7 @@ def _picture_document(video: Video) -> Document:
 
 
 def _addresses(url: str | None) -> Document:
-    """The platform wraps every address in a list; clients read its first element."""
+    """Wrap an address in a list as the platform does; clients read the first element."""
     return {"url_list": [url] if url else []}
 
 

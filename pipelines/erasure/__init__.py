@@ -1,1 +1,1 @@
-"""Erasure of one account from a whole world: its stores and the orchestrator's runs."""
+"""Erase one account from a world: its stores and Dagster's runs."""

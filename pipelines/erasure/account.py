@@ -1,7 +1,7 @@
-"""Erasing an account from a whole world: its stores, and the orchestrator's runs that name it.
+"""Erase an account from a world: its stores, and the Dagster runs that mention it.
 
-Here: opening what is needed, refusing while somebody works, the orchestrator. How the stores are
-erased and searched is in `warehouse/maintenance/erasure`.
+Opens the stores, refuses while a worker is alive, and cleans Dagster's storage. Not here:
+searching and erasing the stores (`warehouse/maintenance/erasure`).
 """
 
 import re
@@ -30,7 +30,7 @@ LEASE_S = 3600.0
 
 
 class Erasure:
-    """An erasure that is about to be done: looked at first, then done."""
+    """An erasure over open stores: inspect it with `find`, then `carry_out`."""
 
     def __init__(self, stores: Stores, sec_uid: str, *, lost_after_s: float) -> None:
         self._stores = stores
@@ -38,15 +38,15 @@ class Erasure:
         self.sec_uid = sec_uid
 
     def find(self) -> Names:
-        """What names the account now."""
+        """Return everything that currently identifies the account."""
         return find_names(self._stores.engine, self.sec_uid)
 
     def carry_out(self) -> Erased:
-        """Erase, alone.
+        """Erase the account under an exclusive lease.
 
         Raises:
             WarehouseUnavailableError: A worker is alive, or a store cannot be rewritten.
-            CapacityExhaustedError: Another erasure is under way.
+            CapacityExhaustedError: Another erasure is running.
         """
         control, owner = self._stores.control, uuid4().hex
         check_nobody_works(control, within_s=self._lost_after_s)
@@ -59,11 +59,11 @@ class Erasure:
 
 
 def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:
-    """Open the stores of the chosen profile; `stack` closes them again.
+    """Open the stores of the selected profile; closing `stack` closes them.
 
     Raises:
-        ProfileNotChosenError: None is chosen.
-        UnresolvedIdError: `account` names no account.
+        ProfileNotChosenError: No platform profile is selected.
+        UnresolvedIdError: `account` does not identify an account.
         WarehouseError: A store cannot be opened.
     """
     home = open_home(settings.data_home, choose_profile(settings).name)
@@ -82,10 +82,10 @@ def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:
 
 
 def forget_runs(home: Home, names: Names) -> int:
-    """Delete the orchestrator's runs that name the account, with their events; returns how many.
+    """Delete the Dagster runs that mention the account, with their events; return their number.
 
     Raises:
-        WarehouseUnavailableError: Its storage cannot be read or rewritten.
+        WarehouseUnavailableError: Dagster's storage cannot be read or rewritten.
     """
     pattern = to_pattern(names.ids)
     with translated("erasing from the orchestrator's storage", sqlite3.Error, OSError):
@@ -119,8 +119,9 @@ def _runs_naming(path: Path, pattern: re.Pattern[bytes]) -> Iterator[str]:
 
 
 def _forget_rows(path: Path, pattern: re.Pattern[bytes]) -> None:
-    """What belongs to no run: ticks, keys, records of partitions. Then leave nothing of it in the
-    file.
+    """Delete rows that belong to no run (ticks, keys, partitions), then vacuum the file.
+
+    Without the vacuum, deleted rows would remain readable in free pages.
     """
     with closing(sqlite3.connect(path, isolation_level=None, timeout=30)) as database:
         for table, _ in _tables(database):
@@ -142,7 +143,7 @@ def _tables(database: sqlite3.Connection) -> list[tuple[str, list[str]]]:
 def _rows_naming(
     database: sqlite3.Connection, table: str, pattern: re.Pattern[bytes]
 ) -> list[tuple[object, ...]]:
-    """Rows with a text that names the account, each behind its row number."""
+    """Return the rows that mention the account, each preceded by its row id."""
     rows = database.execute(f"select rowid, * from {_name(table)}")  # noqa: S608  # a quoted name
     return [row for row in rows if pattern.search(_text(row))]
 

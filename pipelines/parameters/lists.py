@@ -1,6 +1,6 @@
-"""The parameters of the reads of users and lists: names, types, defaults, limits, in one place.
+"""The parameters of user and list reads: names, types, defaults and limits.
 
-The API's models and the reference tables read them, as they read `parameters.PARAMETERS`.
+The API models and the reference tables are built from them, as from `scan.PARAMETERS`.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
-"""The parameters of a scan: names, types, defaults and limits, in one place.
+"""The parameters of a scan: names, types, defaults and limits.
 
-The API's models, the CLI's options, the reference tables and the worker all read `PARAMETERS`.
-`ScanParameters` are the effective values of one job: typed, defaults filled in, linked values
-taken over.
+The API models, command line options, reference tables and the worker all use `PARAMETERS`.
+`ScanParameters` are the effective values of one job: typed, with defaults and linked values.
 """
 
 import hashlib
@@ -24,12 +23,12 @@ SORT_ORDERS: tuple[SortBy, ...] = (
     "oldest",
 )
 MAX_SEARCH_KEYWORDS = 8
-LOW_CANDIDATE_LIMIT = 100  # the prose of the interface names it as a floor; we read it as advice
+LOW_CANDIDATE_LIMIT = 100  # the interface's prose calls it a floor; treated as a recommendation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter: `default` None means "linked" (see `linked_to`) or "none given"."""
+    """One parameter; a `default` of None means linked (see `linked_to`) or not set."""
 
     name: str
     kind: type
@@ -121,7 +120,7 @@ BY_NAME: Mapping[str, Parameter] = {parameter.name: parameter for parameter in P
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanParameters:
-    """The effective parameters of one scan. Names and limits: `PARAMETERS`."""
+    """The effective parameters of one scan; `PARAMETERS` describes them."""
 
     candidate_limit: int = 150
     count: int = 30
@@ -140,12 +139,12 @@ class ScanParameters:
     refresh: bool = False
 
     def to_document(self) -> dict[str, object]:
-        """Plain JSON values, in the order of the fields."""
+        """Return plain JSON values, in field order."""
         return {**asdict(self), "search_keywords": list(self.search_keywords)}
 
 
 def scan_parameters(given: Mapping[str, object]) -> ScanParameters:
-    """Fill in defaults and linked values; `given` holds validated values only.
+    """Fill in defaults and linked values; `given` must be validated.
 
     Raises:
         TypeError: A name is not a parameter of a scan.
@@ -170,18 +169,18 @@ DEPTH_PARAMETERS = (
     "search_request_budget",
     "account_profile_limit",
 )
-"""How far a scan went: a stored result serves a request that asks for no more than it had."""
+"""How deep a scan went: a stored result satisfies requests that are not deeper."""
 
 
 class Documented(Protocol):
-    """Effective parameters of a job of any kind."""
+    """Effective parameters of any kind of job."""
 
     def to_document(self) -> dict[str, object]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
 
 
 def fingerprint(target: str, world: str, provider: str, parameters: Documented) -> str:
-    """Identity of a request: equal effective parameters give the same job while it runs.
+    """Return the identity of a request: requests with equal identity share a running job.
 
     `refresh` is left out: a refresh joins a running job.
     """
@@ -193,7 +192,7 @@ def fingerprint(target: str, world: str, provider: str, parameters: Documented) 
 def scan_key(
     music_id: str, world: str, provider: str, algorithm: str, parameters: ScanParameters
 ) -> str:
-    """Identity of what a scan is about, whatever its depth and however it is viewed."""
+    """Return the identity of a scan regardless of its depth and view."""
     document = parameters.to_document()
     for name in (*VIEW_PARAMETERS, *DEPTH_PARAMETERS, "refresh"):
         del document[name]

@@ -1,4 +1,4 @@
-"""Which body asks for several videos: a list of the allowed size of ids, and nothing else. Pure."""
+"""Validate the request body of several videos: a list of ids of the allowed size."""
 
 import re
 
@@ -12,12 +12,12 @@ _KINDS = {dict: "an object", str: "text", bool: "true or false", int: "a number"
 
 
 def read_video_ids(document: object, *, most: int) -> tuple[str, ...]:
-    """The ids in a parsed body, each once, in their order.
+    """Return the distinct ids of a parsed body, in order.
 
-    The size is that of the list as it was sent, doubles included.
+    Duplicates count towards the size limit.
 
     Raises:
-        InvalidVideoIdsError: It is anything but a list of 1 to `most` texts of 5 to 30 digits.
+        InvalidVideoIdsError: The body is not a list of 1 to `most` strings of 5 to 30 digits.
     """
     if not isinstance(document, list):
         kind = _KINDS.get(type(document), "null")

@@ -1,1 +1,1 @@
-"""Rules of synchronous reads: cursors over observed lists, and engagement over time. Pure."""
+"""Pure rules of synchronous reads: cursors over observed lists, engagement over time."""

@@ -1,7 +1,7 @@
-"""Engagement over time out of observations: one work, one account, or the works of a track.
+"""Engagement over time from observations: one video, one account, or the videos of a track.
 
-Pure: observations in, points out. A value that the source showed rounded is a range. Nothing is
-filled in where nobody looked. Not here: reading observations.
+Observations in, points out. A rounded value has a range. Nothing is interpolated. Not here:
+reading observations.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ MEASURES: Mapping[SeriesKind, tuple[str, ...]] = {
     "account": ("follower_count", "total_favorited", "aweme_count", "following_count"),
 }
 ROUNDED_FROM = 10_000
-"""Smaller counts are shown in full."""
+"""Smaller counts are never rounded."""
 _DIGITS_SHOWN = 10  # "1.2w": at least two digits are shown, so the unit is at most a tenth
 
 type Values = Mapping[str, int | None]
@@ -25,7 +25,7 @@ type Values = Mapping[str, int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What was known at one moment. `ranges` has low and high of what was shown rounded."""
+    """The values known at one time; `ranges` has the bounds of rounded values."""
 
     observed_at: datetime
     values: Values
@@ -35,7 +35,7 @@ class Point:
 
 
 def rounded_range(value: int) -> tuple[int, int] | None:
-    """What a rounded count may have been, rounded either way; None where it was shown in full."""
+    """Return the bounds of a rounded count, whatever the rounding; None if it is exact."""
     if value < ROUNDED_FROM:
         return None
     unit = 1
@@ -47,7 +47,7 @@ def rounded_range(value: int) -> tuple[int, int] | None:
 def to_point(
     observed_at: datetime, values: Values, *, surface: str | None, is_exact: bool
 ) -> Point:
-    """One observation as a point."""
+    """Convert one observation to a point."""
     ranges = {
         name: found
         for name, value in values.items()
@@ -61,11 +61,11 @@ def to_point(
 def total_over_time(
     observations: Iterable[tuple[datetime, str, Values]], *, names: tuple[str, ...] = COUNTS
 ) -> list[Point]:
-    """The sum over all works seen so far, at each hour in which one of them was observed.
+    """Sum the counts over all videos observed so far, for each hour with an observation.
 
     Args:
-        observations: When, of which work, its counts; in the order of time.
-        names: Counts that are added up. A work whose count is unknown adds nothing.
+        observations: Observation time, video id and counts, in time order.
+        names: The counts to add up; unknown counts add nothing.
     """
     newest: dict[str, Values] = {}
     points: dict[datetime, Point] = {}

@@ -1,4 +1,4 @@
-"""Watchlists: claim what is due, scan it, compare with the last run, send the digest.
+"""Watchlists: claim due runs, scan their entries, compare with the last run, send a digest.
 
-Every scan goes through the scan service as a job of the queue; nothing here scans.
+Scans go through the scan service as queued jobs; nothing here scans.
 """

@@ -1,7 +1,7 @@
-"""What changed between two observations of a track, an account or a hashtag. Pure.
+"""Find the changes between two observations of a track, an account or a hashtag.
 
-Every change carries the numbers behind it; unknown stays None and makes no change. A rate is the
-gain per 86,400 s between the two moments at which the counts themselves were observed.
+Every change carries its numbers; an unknown value is None and causes no change. A rate is the gain
+per 86,400 s between the observation times of the counts.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,8 +19,9 @@ _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """A count before and after. `change` and `per_day` are None where a number is unknown, and
-    `per_day` where no time passed between the observations.
+    """A count before and after.
+
+    `change` and `per_day` are None if a number is unknown; `per_day` also if no time passed.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkGrowth:
-    """A work that grows fast: `velocity` is its gain of hot score per day."""
+    """A fast-growing video; `velocity` is its gain of hot score per day."""
 
     aweme_id: str
     title: str | None
@@ -44,7 +45,7 @@ class WorkGrowth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankChange:
-    """A work on other places. `change` > 0: up; None: it was not, or is no longer, placed."""
+    """A video with a new rank. `change` is positive for a rise, None if a rank is missing."""
 
     aweme_id: str
     title: str | None
@@ -55,7 +56,7 @@ class RankChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMusicId:
-    """A music id under which the same recording was not confirmed before."""
+    """A music id newly confirmed to carry the recording."""
 
     music_id: str
     work_count: int
@@ -65,8 +66,10 @@ class NewMusicId:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkNews:
-    """A work that is there for the first time, or is missing. `reason` is the platform's own word
-    for a missing one; None: it was not shown this time, which proves nothing.
+    """A new or missing video.
+
+    `reason` is the platform's own reason for a missing video, None if it gave none: the video is
+    only absent from the list, which is no proof.
     """
 
     aweme_id: str
@@ -77,7 +80,7 @@ class WorkNews:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """All that changed. `since` None: this was the first look, so nothing can have changed."""
+    """All changes of an entry. `since` is None for a first observation, which has no changes."""
 
     since: datetime | None
     until: datetime
@@ -90,7 +93,7 @@ class Changes:
 
     @property
     def count(self) -> int:
-        """How many changes a digest names: everything but the plain figures."""
+        """Number of changes in a digest: everything except the plain figures."""
         named = (
             self.fast_works, self.rank_changes, self.new_music_ids, self.new_works,
             self.vanished_works,
@@ -98,7 +101,7 @@ class Changes:
         return sum(map(len, named))
 
     def to_document(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         document = asdict(self)
         document["since"] = None if self.since is None else to_moment(self.since)
         document["until"] = to_moment(self.until)
@@ -108,7 +111,7 @@ class Changes:
 def find_changes(
     before: Observation | None, after: Observation, *, thresholds: Thresholds
 ) -> Changes:
-    """What is different in `after`; what reaches no threshold is not named."""
+    """Return the changes in `after` that reach the thresholds."""
     if before is None:
         figures = tuple(
             Growth(name=name, before=None, after=now, change=None, elapsed_s=0.0, per_day=None)
@@ -131,7 +134,7 @@ def find_changes(
 
 
 def measure_growth(name: str, before: int | None, after: int | None, *, elapsed_s: float) -> Growth:
-    """A count at two moments that lie `elapsed_s` seconds apart."""
+    """Return the growth of a count between two observations `elapsed_s` seconds apart."""
     change = None if before is None or after is None else after - before
     per_day = None if change is None or elapsed_s <= 0 else change * _DAY_S / elapsed_s
     return Growth(
@@ -140,7 +143,7 @@ def measure_growth(name: str, before: int | None, after: int | None, *, elapsed_
 
 
 def measure_work(before: WorkSeen, after: WorkSeen) -> tuple[Growth, ...]:
-    """The hot score and the four counts of a work at its two observations."""
+    """Return the growth of a video's hot score and four counts."""
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
     pairs = {"hot_score": (hot_score(before.statistics), hot_score(after.statistics))}
     for name in _COUNTS:
@@ -195,7 +198,7 @@ def _ranks(
 
 
 def _music_ids(then: Iterable[WorkSeen], now: tuple[WorkSeen, ...]) -> tuple[NewMusicId, ...]:
-    """Only works that were confirmed (`link_type`) say that an id carries the recording."""
+    """Return music ids that are new among confirmed videos (those with a `link_type`)."""
     known = {work.music_id for work in then if work.link_type is not None}
     fresh: dict[str, list[WorkSeen]] = {}
     for work in now:
@@ -223,10 +226,10 @@ def _vanished(then: Mapping[str, WorkSeen], after: Observation) -> tuple[WorkNew
 
 
 def _expectation(after: Observation) -> Callable[[WorkSeen], bool]:
-    """Whether a work should have been shown, had it still been there.
+    """Return a predicate: should this video be in the list if it still exists?
 
-    Works of an account come newest first, so one that is younger than the oldest on the screen
-    belongs on it. The order of a hashtag is the platform's own: nothing follows from an absence.
+    An account lists its videos newest first, so a video younger than the oldest on the screen must
+    be on it. A hashtag has the platform's own order, so an absence proves nothing.
     """
     if after.is_whole:
         return lambda _work: True
@@ -238,7 +241,7 @@ def _expectation(after: Observation) -> Callable[[WorkSeen], bool]:
 
 
 _PINNED = 3
-"""So many works may be pinned, out of their order."""
+"""Maximum number of pinned videos, which come out of order."""
 
 
 def _news(work: WorkSeen, *, reason: str | None = None) -> WorkNews:

@@ -1,4 +1,4 @@
-"""Cron expressions, read by a library that does what Debian's cron does. UTC only."""
+"""Cron expressions with the semantics of Debian's cron, in UTC."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,28 +11,28 @@ _NEXT = timedelta(minutes=1)
 
 
 class CronCalendar:
-    """When a cron expression is due."""
+    """Computes the due times of cron expressions."""
 
     def latest(self, cron: str, moment: datetime) -> datetime | None:
-        """The newest time at or before `moment`."""
+        """Return the latest due time at or before `moment`."""
         begins = moment.astimezone(UTC).replace(second=0, microsecond=0) + _NEXT
         return next(CronSim(cron, begins, reverse=True), None)
 
     def following(self, cron: str, moment: datetime) -> datetime | None:
-        """The first time after `moment`."""
+        """Return the first due time after `moment`."""
         return next(CronSim(cron, moment.astimezone(UTC)), None)
 
 
 def check_cron(cron: str) -> str:
-    """The expression as it is, if it can be read and ever comes true.
+    """Return the expression unchanged if it is valid and ever due.
 
     Raises:
-        InvalidParameterError: It cannot, or names a day that no month has.
+        InvalidParameterError: It is invalid, or names a day that no month has.
     """
     try:
         is_ever = next(CronSim(cron, datetime(2026, 1, 1, tzinfo=UTC)), None) is not None
     except CronSimError as error:
         raise InvalidParameterError(f"`every`: {cron!r}: {error}", hint=HOW_OFTEN) from error
     if not is_ever:
-        raise InvalidParameterError(f"`every`: {cron!r} never comes true", hint=HOW_OFTEN)
+        raise InvalidParameterError(f"`every`: {cron!r} is never due", hint=HOW_OFTEN)
     return cron

@@ -1,7 +1,8 @@
-"""The digest of one run: what changed, grouped by entry, as a document and as two files.
+"""The digest of one run: the changes of each entry, as a document and as two files.
 
-The document is the truth and is kept in the control store too; the files are for people and for
-other programs. Not here: finding changes, the page's markup (`page`), the webhook (`telling`).
+The document is authoritative and is also stored in the control store; the HTML file is for users,
+the JSON file for other programs. Not here: finding changes (`changes.py`), the markup
+(`digest_page.py`), sending (`webhook.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One entry that ended; `observation` and `changes` are None where it failed."""
+    """A finished entry; `observation` and `changes` are None if it failed."""
 
     look: Look
     observation: Observation | None
@@ -35,7 +36,7 @@ class Report:
 def build_digest(
     run: WatchRun, reports: Sequence[Report], *, ended_at: datetime, is_demo: bool
 ) -> Document:
-    """The digest as plain JSON values."""
+    """Build the digest as plain JSON values."""
     completed = [report for report in reports if report.changes is not None]
     return {
         "kind": "watch_digest",
@@ -76,16 +77,16 @@ def _entry(report: Report) -> Document:
 
 
 class DigestFolder:
-    """Where digests lie: `<watchlist>/<due time>-<run>.json` and `.html`."""
+    """Writes digests to `<watchlist>/<due time>-<run>.json` and `.html` below a folder."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def write(self, digest: Mapping[str, Any]) -> dict[str, str]:
-        """Write both files, whole or not at all; their paths below the folder, by kind.
+        """Write both files atomically; return their relative paths by suffix.
 
         Raises:
-            WarehouseUnavailableError: They cannot be written.
+            WarehouseUnavailableError: A file cannot be written.
         """
         due = "".join(sign for sign in digest["due_at"] if sign.isalnum())
         stem = f"{digest['watchlist']}/{due}-{digest['run_id'][:8]}"

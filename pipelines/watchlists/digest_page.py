@@ -1,6 +1,7 @@
-"""The digest as a page: one file with its style inside, no script, nothing from a network.
+"""Render a digest as one HTML file with inline style, without scripts or network requests.
 
-jinja2 escapes every text; the page's policy refuses every request. Words stand in the template.
+Jinja escapes every text, and the page's content security policy blocks every request. The texts
+are in the template.
 """
 
 import base64
@@ -28,22 +29,18 @@ FIGURES = {
     "share_count": ("shares", "分享"),
     "hot_score": ("hot score", "热度"),
 }
-"""What the counts are called, in both languages."""
+"""Labels of the figures in English and Chinese."""
 
 _HIDDEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
 
 
 def render_digest(digest: Mapping[str, Any]) -> str:
-    """The page of a digest document.
-
-    Args:
-        digest: As `build_digest` makes it.
-    """
+    """Render the page of a digest document that `build_digest` made."""
     style = _style()
     return _environment().get_template("digest.html.j2").render(
         digest=digest,
         figures=FIGURES,
-        style=Markup(style),  # noqa: S704 -- our own file
+        style=Markup(style),  # noqa: S704 -- a file of this package
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
     )  # fmt: skip
 
@@ -79,7 +76,7 @@ def _when(value: str | None) -> str:
 
 
 def _plain(text: object) -> str:
-    """One line without control or direction-changing characters."""
+    """Return one line without control characters or bidirectional marks."""
     return "".join(
         sign if sign.isprintable() and sign not in _HIDDEN else " " for sign in str(text)
     )

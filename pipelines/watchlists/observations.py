@@ -1,7 +1,6 @@
-"""What one look at a track, an account or a hashtag showed, kept to be compared. Records only.
+"""Observations of a track, an account or a hashtag, stored for comparison. Records only.
 
-Not here: how two are compared (`changes.py`), how one is read
-(`pipelines/watchlists/to_observations.py`).
+Not here: comparing two observations (`changes.py`), building one (`to_observations.py`).
 """
 
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from warehouse.records.watchlists import EntryKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkSeen:
-    """A work as one observation has it. `rank`: its place, None where none can be told."""
+    """A video in one observation; `rank` is None if it is unknown."""
 
     aweme_id: str
     observed_at: datetime
@@ -29,11 +28,14 @@ class WorkSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What one look showed. `figures` are counts of the subject itself, by name.
+    """One observation of a watchlist entry.
 
-    `top`: how many places count for rank changes. `gone`: works that the platform names but does
-    not show any more, with its reason. `is_whole`: a work that is missing here was looked for;
-    False for a first screen, which newer works push others off.
+    Attributes:
+        figures: Counts of the subject itself, by name.
+        top: Number of ranks considered for rank changes.
+        gone: Videos that the platform no longer shows, with its reason.
+        is_whole: Whether a missing video is really missing; False for a first screen, where newer
+            videos displace others.
     """
 
     kind: EntryKind
@@ -47,7 +49,7 @@ class Observation:
     is_whole: bool = True
 
     def to_document(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         document = asdict(self)
         document["observed_at"] = to_moment(self.observed_at)
         for work, entry in zip(self.works, document["works"], strict=True):
@@ -56,7 +58,7 @@ class Observation:
 
 
 def to_observation(document: Mapping[str, Any]) -> Observation:
-    """The observation behind a document of `Observation.to_document`."""
+    """Restore an observation from the document of `Observation.to_document`."""
     works = tuple(
         WorkSeen(
             **{
@@ -72,5 +74,5 @@ def to_observation(document: Mapping[str, Any]) -> Observation:
 
 
 def to_moment(moment: datetime) -> str:
-    """ISO 8601 in UTC, to the microsecond: rates depend on it."""
+    """Format as ISO 8601 in UTC with microseconds, which rates depend on."""
     return moment.astimezone(UTC).isoformat()

@@ -1,4 +1,4 @@
-"""The watcher over the stores that the settings name, for the orchestrator and the command line."""
+"""Open the watchlist service from the settings, for Dagster and the command line."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -26,11 +26,11 @@ _UNAVAILABLE = "unavailable"
 
 @contextmanager
 def open_watcher(settings: Settings) -> Iterator[Watcher]:
-    """A watcher over open stores; closes them afterwards.
+    """Open the watchlist service; close its stores afterwards.
 
     Raises:
-        ProfileNotChosenError: No profile is chosen.
-        InvalidParameterError: The webhook's address cannot be used.
+        ProfileNotChosenError: No platform profile is selected.
+        InvalidParameterError: The webhook's address is invalid.
         WarehouseError: A store cannot be opened.
     """
     profile = choose_profile(settings)
@@ -46,7 +46,7 @@ def open_watcher(settings: Settings) -> Iterator[Watcher]:
 def build_watcher(
     settings: Settings, profile: Profile, home: Home, *, control: ControlStore, engine: Engine
 ) -> Watcher:
-    """Put the watcher together over open stores."""
+    """Build the watchlist service over open stores."""
     screens = Screens(
         settings=settings,
         profile=profile,
@@ -76,10 +76,10 @@ def _gone_works(engine: Engine, job_id: str) -> dict[str, str | None]:
 
 
 def open_teller(settings: Settings) -> Teller:
-    """Who hears of digests: nobody, unless an address is set.
+    """Return the digest notifier: the webhook if its address is set, else one that does nothing.
 
     Raises:
-        InvalidParameterError: It is set and cannot be used.
+        InvalidParameterError: The address is set but invalid.
     """
     if settings.digest_webhook_url is None:
         return Nobody()

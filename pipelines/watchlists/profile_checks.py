@@ -1,7 +1,6 @@
-"""Looking at accounts and hashtags: their profile and their first screen, captured as ever.
+"""Check accounts and hashtags: capture their profile and first screen.
 
-Not here: tracks, which are scans and go through the desk; comparing
-(`pipelines/watchlists/changes`).
+Not here: tracks, which are scanned through the scan service; comparing (`changes.py`).
 """
 
 import asyncio
@@ -24,13 +23,13 @@ from warehouse.records.videos import Video
 from warehouse.records.watchlists import Entry
 
 SCREEN_LIMIT = 20
-"""Works of a hashtag that are looked at: its first screen, not its depth."""
+"""Videos of a hashtag that are checked: the first screen only."""
 
 _DAY_S = 86_400.0
 
 
 class Screens:
-    """Looks at one entry at a time, over open stores; blocking."""
+    """Checks one entry at a time over open stores. Blocking."""
 
     def __init__(
         self,
@@ -48,12 +47,12 @@ class Screens:
         self._sounds_dir = sounds_dir
 
     def look(self, entry: Entry) -> Observation:
-        """What an account or a hashtag shows now; every attempt is kept in the lake.
+        """Observe an account or a hashtag now; every capture is stored in the lake.
 
         Raises:
-            InputError: The entry leads to no account or hashtag.
-            UpstreamError: By name, what the platform answered instead.
-            WarehouseError: What was read could not be kept.
+            InputError: The entry does not identify an account or hashtag.
+            UpstreamError: The platform refused.
+            WarehouseError: The capture could not be stored.
         """
         look = _look_at_account if entry.kind == "account" else _look_at_hashtag
         build = build_data_provider if entry.kind == "account" else build_music_provider
@@ -95,7 +94,7 @@ async def _look_at_hashtag(captures: Captures, text: str) -> Observation:
 
 
 def _shown(walk: Walk) -> tuple[Video, ...]:
-    """An empty screen without a fault is an answer; one that was refused would look like a loss."""
+    """Return the videos of a screen; raise if it was refused, which would look like a loss."""
     if walk.error is not None and not walk.videos:
         raise walk.error
     return walk.videos

@@ -1,8 +1,8 @@
-"""The life of a run: taken when due, begun, waited for, concluded. Blocking; nobody waits here.
+"""The life cycle of a watchlist run: claimed when due, begun, concluded. Blocking, never waiting.
 
-`begin` hands the tracks in at the desk and looks at the rest; `conclude`, once the jobs have
-ended, compares with the run before and writes the digest. Each may be called by any process at
-any time, again after a crash too: a run is held by one, its jobs have ids that follow from it.
+`begin` submits scans of the tracks and checks accounts and hashtags; `conclude`, once the jobs have
+ended, compares with the previous run and writes the digest. Any process may call them at any time,
+also after a crash: one process leases a run, and job ids are derived from the run.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,13 +25,13 @@ from warehouse.records.jobs import FINAL, Origin
 from warehouse.records.watchlists import RUN_ENDED, Calendar, Entry, Look, Plan, WatchRun, find_due
 
 HOLD_S = 600.0
-"""Longer than any single look. Who dies with a run holds it up for so long at most."""
+"""Lease of a run: longer than any single check, and how long a killed process blocks it."""
 
 _CANCELLED = RunCancelledError("The scan was cancelled").to_document()
 
 
 class Desk(Protocol):
-    """What handing in and asking need of `ScanDesk`."""
+    """The methods of `ScanService` that a run needs."""
 
     def ask(
         self,
@@ -46,19 +46,19 @@ class Desk(Protocol):
 
 
 class Watcher:
-    """Works on runs of watchlists.
+    """Advances the runs of watchlists.
 
     Args:
         control: The control store.
-        desk: Where scans are handed in.
-        look: What an account or a hashtag shows now.
-        gone_works: Candidates of a job that the platform did not show, with its reason.
-        calendar: Reads cron expressions.
-        digests: Where digests are written.
-        teller: Who hears of them.
-        is_demo: Whether what is observed is invented.
-        retention: How long a run is remembered.
-        clock: Now, in UTC.
+        desk: The scan service.
+        look: Observes an account or a hashtag.
+        gone_works: Returns the unavailable candidates of a job with the platform's reason.
+        calendar: Evaluates cron expressions.
+        digests: The folder for digests.
+        teller: The notifier that sends digests.
+        is_demo: Whether the data is demo data.
+        retention: How long runs are kept.
+        clock: Returns the current time in UTC.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Watcher:
         self._owner = uuid4().hex
 
     def take_due(self) -> list[str]:
-        """Make runs of all that is due now; ids of those that this process took."""
+        """Create runs for all watchlists that are due; return the ids this process claimed."""
         now, taken = self._clock(), []
         for kept in self.control.watchlists():
             due = find_due(
@@ -101,16 +101,16 @@ class Watcher:
         return taken
 
     def unbegun(self) -> list[WatchRun]:
-        """Runs that nobody has begun, or somebody began and died."""
+        """Return runs that have not begun, or whose process died while beginning."""
         return [run for run in self.control.free_watch_runs() if run.status == "due"]
 
     def ready(self) -> list[WatchRun]:
-        """Runs whose jobs have all ended, and that nobody concludes."""
+        """Return runs whose jobs have all ended and that no process is concluding."""
         waiting = [run for run in self.control.free_watch_runs() if run.status == "waiting"]
         return [run for run in waiting if self._is_over(run.run_id)]
 
     def advance(self) -> list[WatchRun]:
-        """Take what is due, begin what is not begun, conclude what is ready; runs that ended."""
+        """Claim due runs, begin new ones, conclude ready ones; return the runs that ended."""
         self.take_due()
         for run in self.unbegun():
             self.begin(run.run_id)
@@ -118,10 +118,10 @@ class Watcher:
         return [run for run in ended if run is not None and run.status in RUN_ENDED]
 
     def begin(self, run_id: str) -> WatchRun | None:
-        """Look at every entry, or hand in its scan; None: somebody else works on it.
+        """Check every entry or submit its scan; return None if another process has the run.
 
         Raises:
-            WarehouseError: A store cannot be used; the run is free for another try.
+            WarehouseError: A store cannot be used; the run is released for a retry.
         """
         with self._held(run_id) as run:
             if run is None or run.status != "due":
@@ -133,10 +133,10 @@ class Watcher:
         return self.control.watch_run(run_id)
 
     def conclude(self, run_id: str) -> WatchRun | None:
-        """Compare, write and tell; None: somebody else does, or a job has not ended.
+        """Compare, write and send the digest; None if a job is running or another process does it.
 
         Raises:
-            WarehouseError: A store cannot be used; the run is free for another try.
+            WarehouseError: A store cannot be used; the run is released for a retry.
         """
         if not self._is_over(run_id):
             return None
@@ -153,7 +153,7 @@ class Watcher:
                 outcome=f"{digest['completed_count']} of {digest['entry_count']} looked at",
                 digest=digest,
             )
-        if is_ours:  # told after it has ended: rather never than twice
+        if is_ours:  # sent after the run has ended: at most once
             self._tell(run_id, digest)
             self.control.drop_older_observations(run.watchlist, run_id)
             self.control.delete_old_runs(self._clock() - self._retention)
@@ -166,12 +166,12 @@ class Watcher:
 
     @contextmanager
     def _held(self, run_id: str) -> Iterator[WatchRun | None]:
-        """A run that is ours for a while; given back as it was if anything goes wrong."""
+        """Lease a run for the block; release it unchanged if the block fails."""
         run = self.control.hold_run(run_id, self._owner, ttl_s=HOLD_S)
         try:
             yield run
         finally:
-            if run is not None:  # nothing changes where it was released or ended above
+            if run is not None:  # no effect if it was released or ended in the block
                 self.control.release_run(run_id, self._owner, status=run.status)
 
     def _begun(self, run: WatchRun, look: Look) -> Look:
@@ -187,7 +187,7 @@ class Watcher:
         )
 
     def _hand_in(self, run: WatchRun, look: Look) -> str:
-        """The id of the job follows from the run: handed in twice, it is one job."""
+        """Submit a scan. Its job id is derived from the run, so a repeated call is idempotent."""
         job_id = str(uuid5(UUID(run.run_id), str(look.position)))
         parameters = scan_parameters_of(run.plan)
         asked = self._desk.ask(look.entry.input, parameters, origin=run.origin, job_id=job_id)
@@ -200,7 +200,7 @@ class Watcher:
     def _has_ended(self, job_id: str) -> bool:
         job = self.control.job(job_id)
         if job is not None and job.status == "running":
-            job = self._desk.job(job_id).job  # ends it where its worker is lost
+            job = self._desk.job(job_id).job  # ends the job if its worker is lost
         return job is None or job.status in FINAL
 
     def _report(self, run: WatchRun, look: Look) -> Report:
@@ -217,7 +217,7 @@ class Watcher:
         return Report(look, seen, find_changes(before, seen, thresholds=run.plan.thresholds))
 
     def _result(self, run: WatchRun, look: Look) -> Look:
-        """What became of the job of a track."""
+        """Return the check of a track with the result of its job."""
         try:
             scan = self._desk.job(look.job_id or "")
         except JobNotFoundError as error:
@@ -235,7 +235,8 @@ class Watcher:
 
 
 def scan_parameters_of(plan: Plan) -> ScanParameters:
-    """Of each scan of a watchlist. It reads anew unless told otherwise: a stored result would
-    show the same again.
+    """Return the parameters for the scans of a watchlist.
+
+    `refresh` is on by default, because a stored result would show no changes.
     """
     return scan_parameters({"refresh": True, **plan.parameters})

@@ -1,4 +1,4 @@
-"""What was read, as observations that can be compared. Conversion only; nothing is read here."""
+"""Convert scan results, accounts and hashtags to comparable observations. Conversion only."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,12 +15,12 @@ _TITLE_LENGTH = 80
 def to_track_observation(
     result: Mapping[str, Any], *, top: int, gone: Mapping[str, str | None]
 ) -> Observation:
-    """A scan's stored result: all confirmed works, by hot score; one without it has no place.
+    """Convert a stored scan result: all confirmed videos, ranked by hot score if known.
 
     Args:
         result: `ResultDocument.to_document()`.
-        top: How many places count.
-        gone: Candidates that the platform names but does not show, with its reason.
+        top: Number of ranks considered for rank changes.
+        gone: Candidates that the platform no longer shows, with its reason.
     """
     works = tuple(
         _ranked_work(document, rank)
@@ -46,7 +46,7 @@ def to_track_observation(
 
 
 def to_account_observation(account: Account, videos: Sequence[Video]) -> Observation:
-    """What an account shows of itself, and its first page of works."""
+    """Convert an account's profile and its first page of videos."""
     return Observation(
         kind="account",
         subject=account.sec_uid,
@@ -63,7 +63,7 @@ def to_account_observation(account: Account, videos: Sequence[Video]) -> Observa
 
 
 def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> Observation:
-    """What a hashtag shows of itself, and its first screen in the platform's own order."""
+    """Convert a hashtag's profile and its first screen in the platform's own order."""
     is_exact = info.is_exact
     return Observation(
         kind="hashtag",
@@ -94,7 +94,7 @@ def _ranked_work(document: Document, rank: int) -> WorkSeen:
 
 
 def _screen(videos: Sequence[Video], *, is_ranked: bool) -> tuple[WorkSeen, ...]:
-    """Works as a list shows them. Rounded counts are unknown: their difference would be noise."""
+    """Convert listed videos; rounded counts become unknown because their difference is noise."""
     return tuple(
         WorkSeen(
             aweme_id=video.aweme_id,

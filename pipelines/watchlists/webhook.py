@@ -1,8 +1,8 @@
-"""The webhook: a digest sent to one listed public host, by https, at a pinned address.
+"""The webhook: send a digest over HTTPS to one allow-listed public host at a pinned address.
 
-Off until an address is set and its host is listed. The name is looked up once; every address it
-has must be public; that one is dialled. No redirect is followed, no proxy used, and nothing that
-comes back but the status is kept. Here because it is the one thing that we ever send outside.
+Off until an address is set and its host is listed. The name is resolved once, every address must
+be public, and the checked address is dialled. Redirects and proxies are not used, and only the
+status of the response is kept, because this is the only data ever sent to another host.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ _HINT = "DIGEST_WEBHOOK_URL is https://<host>/<path>, its host listed in DIGEST_
 
 
 class Teller(Protocol):
-    """Somebody who hears of digests."""
+    """Sends digests somewhere."""
 
     def tell(self, digest: Mapping[str, Any]) -> Document | None:
-        """Send it; what became of that, or None where nobody wants to hear."""
+        """Send a digest; return the outcome, or None if no destination is configured."""
 
 
 class Nobody:
-    """The default: nothing is sent."""
+    """The default notifier, which sends nothing."""
 
     def tell(self, _digest: Mapping[str, Any]) -> None:
         """Send nothing."""
@@ -42,12 +42,12 @@ class Nobody:
 class Webhook:
     """Sends digests by POST.
 
-    Args:
-        address: As `check_webhook` gave it.
-        resolve: Addresses of a host.
-        transport: How requests travel.
+    A failure is an outcome, not an error: a digest that could not be sent is still valid.
 
-    What goes wrong is an outcome, no error: a digest that nobody heard of is still a digest.
+    Args:
+        address: The address that `check_webhook` returned.
+        resolve: Resolves a host to addresses.
+        transport: Creates the HTTP transport.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Webhook:
         self._transport = transport
 
     def tell(self, digest: Mapping[str, Any]) -> Document:
-        """Send a digest; `{host, status, error}`, one of the last two null."""
+        """Send a digest; return `{host, status, error}`, one of the last two null."""
         told: Document = {"host": self._address.host, "status": None, "error": None}
         try:
             status = asyncio.run(asyncio.wait_for(self._post(digest), TIMEOUT_S))
@@ -86,12 +86,12 @@ class Webhook:
                 "POST", self._address.url, content=orjson.dumps(digest), headers=headers,
                 extensions={DIAL: dialled},
             )  # fmt: skip
-            answer = await client.send(request, stream=True)  # its body is nobody's business
+            answer = await client.send(request, stream=True)  # the body is never read
             await answer.aclose()
             return answer.status_code
 
     async def _dial(self) -> str:
-        """One look-up, and the address that was checked is the one that is dialled."""
+        """Resolve once and return the checked address, which prevents DNS rebinding."""
         found = await self._resolve(self._address.host, self._address.port)
         if not found:
             raise OSError("the name has no address")
@@ -101,14 +101,14 @@ class Webhook:
 
 
 class _SpecialAddressError(Exception):
-    """The name leads to an address that is not public."""
+    """The host name resolves to an address that is not public."""
 
 
 def check_webhook(url: str, *, hosts: Collection[str]) -> Address:
-    """The address that digests are sent to.
+    """Parse and check the address that digests are sent to.
 
     Raises:
-        InvalidParameterError: It is no plain https address, or its host is not listed.
+        InvalidParameterError: It is not a plain HTTPS address, or its host is not listed.
     """
     address = read_address(url)
     if address is None or address.scheme != "https" or address.port != _HTTPS_PORT:
@@ -121,7 +121,7 @@ def check_webhook(url: str, *, hosts: Collection[str]) -> Address:
 
 
 def _word(error: Exception) -> str:
-    """Never the text of an error: it may quote what came back."""
+    """Return a fixed word, never the error's text, which may quote the response."""
     if isinstance(error, _SpecialAddressError):
         return "special_address"
     if isinstance(error, TimeoutError | httpx2.TimeoutException):

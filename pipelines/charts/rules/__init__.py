@@ -1,3 +1,1 @@
-"""The rules of the chart: nodes of its history, back-fill plan, song links, lead over the
-platform.
-"""
+"""Pure rules of the chart: history nodes, back-fill plan, song links, lead over the platform."""

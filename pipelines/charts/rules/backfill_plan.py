@@ -1,7 +1,6 @@
-"""What a back-fill of the chart is about and what became of it: days, gaps, counts.
+"""Records and rules of a chart back-fill: progress, result, gaps.
 
-Pure. Here: which days of a range have no issue, when a refusal ends the whole. Not here: reading
-(`charting.backfill`), the nodes that answers of the history have (`chart_history`).
+Not here: reading (`charts/backfill.py`), the nodes of a history response (`history.py`).
 """
 
 from collections.abc import Iterable
@@ -17,20 +16,20 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Days in a row, both included, for which the chart lists no issue."""
+    """Consecutive days (both ends inclusive) without a chart issue."""
 
     first: date
     last: date
 
     @property
     def day_count(self) -> int:
-        """How many days."""
+        """Number of days."""
         return (self.last - self.first).days + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """An issue that could not be read, with the type of the error that came instead."""
+    """An issue that could not be read, with the type of the error."""
 
     volid: str
     chart_date: date | None
@@ -39,7 +38,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a back-fill is: issues looked at of those that were missing."""
+    """Progress of a back-fill: processed issues of those that were missing."""
 
     done_count: int
     missing_count: int
@@ -49,22 +48,23 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filled:
-    """What became of a back-fill.
+    """The result of a back-fill.
 
     Attributes:
-        first: First day asked for.
-        last: Last day, cut to the latest issue.
-        asked_last: Last day as it was asked for.
+        first: First requested day.
+        last: Last requested day, cut to the latest issue.
+        asked_last: Last requested day before the cut.
         latest: Day of the latest issue that the chart lists.
         issue_count: Issues that the chart lists for these days.
-        known_count: Of them, in the lake before or read by somebody else meanwhile.
-        new_count: Of them, read now.
+        known_count: Of them, already in the lake or read by another process meanwhile.
+        new_count: Of them, read by this run.
         refused: Of them, those that could not be read.
         gaps: Days without an issue.
-        undated_count: Issues without a day, which belong to no range.
-        was_listed: The list of issues was read anew.
-        requests_used: Requests made, the list and repeats included.
-        ending: Why it ended. `error`: the refusal that ended all of it.
+        undated_count: Issues without a date, which belong to no range.
+        was_listed: Whether the list of issues was read again.
+        requests_used: Requests made, including the list and retries.
+        ending: Why the run ended.
+        error: The refusal that ended the whole run, if any.
     """
 
     first: date
@@ -84,16 +84,16 @@ class Filled:
 
     @property
     def is_cut(self) -> bool:
-        """True when days were asked for that are after the latest issue."""
+        """Whether the request goes beyond the latest issue."""
         return self.last < self.asked_last
 
     @property
     def left_count(self) -> int:
-        """Issues that another run has to read."""
+        """Number of issues left for another run."""
         return self.issue_count - self.known_count - self.new_count
 
     def to_document(self) -> Document:
-        """The same as JSON, for the command line."""
+        """Return plain JSON values, for the command line."""
         return {
             "first_day": self.first.isoformat(),
             "last_day": self.last.isoformat(),
@@ -130,7 +130,7 @@ class Filled:
 
 
 def find_gaps(days: Iterable[date], *, first: date, last: date) -> tuple[Gap, ...]:
-    """Stretches of a range that no issue is dated on, oldest first."""
+    """Return the gaps of a range without dated issues, oldest first."""
     gaps: list[Gap] = []
     expected = first
     for day in sorted(day for day in set(days) if first <= day <= last):

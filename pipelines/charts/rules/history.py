@@ -1,7 +1,7 @@
-"""The rules of the chart history: nodes every ten days, the issue of each, what a song says.
+"""Rules of the chart history: a node every ten days, the issue of each node, song documents.
 
-Pure. Here: dates, choosing issues, why a node is empty, documents. Not here: reading the chart
-(`captures.chart`) and the store (`warehouse.queries.charts.history`), deadlines
+Holds dates, the choice of issues, the reason for an empty node. Not here: reading the chart
+(`captures.chart`) or the store (`warehouse.queries.charts.history`), deadlines
 (`api.services.reads`).
 """
 
@@ -20,9 +20,9 @@ from warehouse.records.errors import InvalidDateRangeError
 FIRST_DAY = date(2021, 1, 1)
 INTERVAL_DAYS = 10
 REACH_DAYS = 10
-"""How much older than its node an issue may be."""
+"""Maximum age of an issue relative to its node."""
 LISTED_FOR_S = 600.0
-"""The list of issues is asked for again where a range reaches beyond it and it is older."""
+"""A list of issues older than this is read again if a range goes beyond it."""
 NO_ISSUE = "no_issue_within_10_days"
 NOT_COLLECTED = "not_collected_yet"
 INCOMPLETE = "issue_incomplete"
@@ -58,7 +58,7 @@ CHART_PARAMETERS: dict[str, Parameter] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Days asked for, both included. `end` may have been cut from `asked_end`."""
+    """The requested days, both ends inclusive. `end` may be cut from `asked_end`."""
 
     start: date
     end: date
@@ -66,34 +66,34 @@ class Span:
 
     @property
     def is_cut(self) -> bool:
-        """True when the latest issue is older than what was asked for."""
+        """Whether the latest issue is older than the requested end."""
         return self.end < self.asked_end
 
     @property
     def nodes(self) -> tuple[date, ...]:
-        """The first day and every tenth after it."""
+        """The first day and every tenth day after it."""
         steps = (self.end - self.start).days // INTERVAL_DAYS
         return tuple(self.start + timedelta(days=INTERVAL_DAYS * n) for n in range(steps + 1))
 
     @property
     def oldest_issue(self) -> date:
-        """No issue before this day belongs to a node."""
+        """The earliest day whose issue may belong to a node."""
         return self.start - timedelta(days=REACH_DAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A day that was asked about, with its issue; None: none is near enough."""
+    """A requested day with its issue; None if no issue is near enough."""
 
     target: date
     issue: ChartIssue | None = None
 
 
 def read_span(start: str, end: str) -> Span:
-    """The days between two texts, as they were asked for.
+    """Parse the requested days.
 
     Raises:
-        InvalidDateRangeError: One is no date, they are the wrong way round, or too early.
+        InvalidDateRangeError: A text is not a date, the order is wrong, or the start is too early.
     """
     first, last = _day("start_date", start), _day("end_date", end)
     if first < FIRST_DAY:
@@ -104,10 +104,10 @@ def read_span(start: str, end: str) -> Span:
 
 
 def cut_span(span: Span, *, latest: date) -> Span:
-    """The same, ending at the latest issue at most.
+    """Cut the end of the span to the latest issue.
 
     Raises:
-        InvalidDateRangeError: It begins after the latest issue.
+        InvalidDateRangeError: The span begins after the latest issue.
     """
     if span.start > latest:
         raise InvalidDateRangeError(
@@ -118,14 +118,14 @@ def cut_span(span: Span, *, latest: date) -> Span:
 
 
 def choose_issues(span: Span, issues: Iterable[ChartIssue]) -> tuple[Node, ...]:
-    """Per node the newest issue on or before it that is near enough. Undated ones fit nowhere."""
+    """Return for each node the newest dated issue on or before it that is near enough."""
     dated = issues_by_day(issues)
     days = sorted(dated)
     return tuple(Node(target=target, issue=_near(target, days, dated)) for target in span.nodes)
 
 
 def issues_by_day(issues: Iterable[ChartIssue]) -> dict[date, ChartIssue]:
-    """The issue of each day: of several, the one with the highest id. Undated ones have no day."""
+    """Return the dated issue of each day; of several, the one with the highest id."""
     dated: dict[date, ChartIssue] = {}
     for issue in issues:
         if issue.chart_date is not None:
@@ -137,9 +137,10 @@ def issues_by_day(issues: Iterable[ChartIssue]) -> dict[date, ChartIssue]:
 def songs_of(
     issue: ChartIssue, songs: Iterable[ChartSong], *, volid: str | None, chart_date: date | None
 ) -> tuple[ChartSong, ...] | None:
-    """The first twenty songs, in order, where they are of this issue; None where they are not.
+    """Return the first twenty songs by rank, or None if they belong to another issue.
 
-    `volid` and `chart_date` are what the songs themselves say; None: they say nothing.
+    `volid` and `chart_date` are the issue that the songs' own response names, None if it names
+    none.
     """
     if volid not in {None, issue.volid} or chart_date not in {None, issue.chart_date}:
         return None
@@ -150,7 +151,7 @@ def songs_of(
 def to_snapshot_document(
     node: Node, songs: Sequence[ChartSong], *, reason: str | None = None
 ) -> Document:
-    """One entry of `snapshots`. `reason` says why songs are missing; null: none are."""
+    """Build one entry of `snapshots`. `reason` states why songs are missing, null if none are."""
     issue = node.issue
     if issue is None:
         reason = NO_ISSUE
@@ -169,7 +170,7 @@ def to_snapshot_document(
 
 
 def to_song_document(song: ChartSong) -> Document:
-    """One song of an issue. `rank_change` is positive when it has climbed."""
+    """Build the document of one song. `rank_change` is positive if it has climbed."""
     before = song.previous_rank
     return {
         "rank": song.rank,
@@ -185,10 +186,10 @@ def to_song_document(song: ChartSong) -> Document:
 
 
 def song_key(song: ChartSong) -> str:
-    """The same word for the same song in every issue.
+    """Return a key that identifies a song across issues.
 
-    The source's hash where it gives one: it is the only mark that the oldest issues carry too.
-    Without it, title and artist, however they are written.
+    The source's hash if it gives one: it is the only identifier that the oldest issues have too.
+    Otherwise a hash of the normalized title and artist.
     """
     if song.song_hash:
         return f"hash:{song.song_hash.lower()}"
@@ -198,9 +199,9 @@ def song_key(song: ChartSong) -> str:
 
 
 def _is_new(song: ChartSong) -> bool | None:
-    """On the chart for the first time; None where the source does not say.
+    """Return whether the song is on the chart for the first time; None if unknown.
 
-    No place in the issue before alone is no proof: the song may have come back.
+    A missing previous rank alone is no proof: the song may have re-entered.
     """
     if song.is_first is not None:
         return song.is_first
@@ -221,7 +222,7 @@ def _number(issue: ChartIssue) -> tuple[int, str]:
 
 
 def _day(name: str, text: str) -> date:
-    """A date in this one form: `fromisoformat` also reads `20210101` and `2021-W01-1`."""
+    """Parse YYYY-MM-DD only: `fromisoformat` also accepts `20210101` and `2021-W01-1`."""
     is_plain = len(text) == len(_DAY) and text[4:5] == text[7:8] == "-"
     try:
         if is_plain and text.isascii():

@@ -1,8 +1,8 @@
-"""Lead or lag: days from the rise of a song on the platform to its entry on the chart. An estimate.
+"""Estimate the lead: days from a song's rise on the platform to its entry on the chart.
 
-Pure. Both moments are known as intervals only: an issue is a day, likes are seen when somebody
-looks. The bounds hold for what was observed; the estimate is their middle, and is left out where
-that would say too little. Not here: reading observations, linking songs (`chart_links`).
+Both times are known as intervals only: an issue covers a day, likes are known when observed. The
+bounds hold for the observed data; the estimate is their midpoint and is omitted where it would not
+be meaningful. Not here: reading observations, linking songs (`song_links.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
 LEAD_METHOD = "half-of-likes-1"
-"""Raised with every change of the formula."""
+"""Increase this with every change of the formula."""
 
 SHARE = 0.5
-"""The rise is the moment at which this share of the likes last seen was there."""
+"""The rise is the time at which this share of the last observed likes was reached."""
 LEAST_DAYS = 3
-"""Days with an observation below which two moments cannot be told from chance."""
+"""Minimum number of days with an observation for an estimate."""
 WIDEST_DAYS = 30.0
-"""Bounds further apart than this say too little for a middle to mean anything."""
+"""Bounds further apart than this are too wide for a meaningful midpoint."""
 
 Direction = Literal["platform_first", "chart_first", "undecided"]
 LeadReason = Literal[
@@ -30,9 +30,9 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """The first kept issue with a song, and the kept issue before it, which has it not.
+    """The first stored issue with a song, and the last stored issue before it without the song.
 
-    `after` None: there is none, so the song may have been on the chart for long.
+    `after` is None if there is no earlier issue: the song may have been on the chart before.
     """
 
     day: date
@@ -40,14 +40,14 @@ class Entry:
 
     @property
     def bounds(self) -> tuple[datetime | None, datetime]:
-        """The entry lies between: whole days, since an issue tells no hour (UTC)."""
+        """Earliest and latest time of the entry (UTC): issues have a date but no hour."""
         low = None if self.after is None else datetime.combine(self.after, time(), UTC)
         return low, datetime.combine(self.day, time(), UTC) + _DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkLikes:
-    """The likes of one work: when it was published, and what was seen of it, oldest first."""
+    """The likes of one video: its publication time and its observations, oldest first."""
 
     published_at: datetime | None
     seen: tuple[tuple[datetime, int], ...]
@@ -55,9 +55,9 @@ class WorkLikes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rise:
-    """When half of the likes was reached: no earlier than `after`, no later than `before`.
+    """When half of the likes was reached: not before `after`, not later than `before`.
 
-    `after` None: works without a known date of publication hold too much of it.
+    `after` is None if videos with unknown publication time have too large a share of the likes.
     """
 
     digg_count: int
@@ -67,7 +67,7 @@ class Rise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """Days from rise to entry: positive, the platform came first. `reason`: why `days` is null."""
+    """Days from rise to entry, positive if the platform was first; `reason` if `days` is null."""
 
     days: float | None = None
     low_days: float | None = None
@@ -80,27 +80,27 @@ class Lead:
 
 
 def find_entry(song_days: Iterable[date], issue_days: Sequence[date]) -> Entry:
-    """The entry of a song. `issue_days`: all issues kept, in whatever order.
+    """Find the chart entry of a song. `issue_days` are the days of all stored issues, unordered.
 
-    An entry is that into the part of the chart that is kept (its first twenty), and as exact as
-    the issues kept are close: what lies in a gap between two of them was not seen.
+    The entry is into the stored part of the chart (its first twenty ranks), and as precise as the
+    stored issues are dense.
     """
     first = min(song_days)
     return Entry(day=first, after=max((day for day in issue_days if day < first), default=None))
 
 
 def find_rise(works: Iterable[WorkLikes], *, share: float = SHARE) -> Rise:
-    """Bounds of the moment at which the works had `share` of the likes last seen of them.
+    """Bound the time at which the videos had reached `share` of their last observed likes.
 
-    Each growth of a work between two looks happened somewhere between them, the first one between
-    publication and the first look. With all growth as early as it can have been, the share is
-    reached at `after`; with all as late, at `before`:
+    Likes gained between two observations were gained somewhere between them, the first ones
+    between publication and the first observation. With all growth as early as possible, the share
+    is reached at `after`; with all growth as late as possible, at `before`:
 
         after  = min { t : sum of growth that began by t >= share * total }
         before = min { t : sum of growth that was seen by t >= share * total }
 
-    A count that went down again is held at its highest. Works that nobody found are not in it, and
-    the total is that of today: while a song still grows, its rise moves on with it.
+    A falling count is held at its maximum. Undiscovered videos are not included, and the total is
+    the current one: while a song still grows, its rise moves with it.
     """
     pieces = [piece for work in works for piece in _growth(work)]
     total = sum(amount for _, _, amount in pieces)
@@ -117,14 +117,14 @@ def find_rise(works: Iterable[WorkLikes], *, share: float = SHARE) -> Rise:
 
 
 def estimate_lead(entry: Entry, works: Sequence[WorkLikes]) -> tuple[Lead, Rise]:
-    """The lead of the platform over the chart, with what stands behind it.
+    """Estimate the lead of the platform over the chart; return it with the underlying rise.
 
         low  = earliest entry - latest rise
         high = latest entry - earliest rise
-        days = (low + high) / 2, where both are known, at most `WIDEST_DAYS` apart, and the works
-               were observed on `LEAST_DAYS` days or more
+        days = (low + high) / 2, if both are known, at most `WIDEST_DAYS` apart, and the videos
+               were observed on at least `LEAST_DAYS` days
 
-    It says which came first, never that one caused the other.
+    The lead is a temporal order, not a causal claim.
     """
     moments = [moment for work in works for moment, _ in work.seen]
     rise = find_rise(works)
@@ -154,7 +154,7 @@ def estimate_lead(entry: Entry, works: Sequence[WorkLikes]) -> tuple[Lead, Rise]
 
 
 def _growth(work: WorkLikes) -> list[tuple[datetime | None, datetime, int]]:
-    """Growth of a work: begun after, seen at, how much."""
+    """Return the growth intervals of a video: earliest start, observed at, amount."""
     pieces: list[tuple[datetime | None, datetime, int]] = []
     begun, highest = work.published_at, 0
     for seen_at, likes in work.seen:
@@ -167,13 +167,13 @@ def _growth(work: WorkLikes) -> list[tuple[datetime | None, datetime, int]]:
 
 
 def _reached(growth: Iterable[tuple[datetime, int]], wanted: float) -> datetime:
-    """When the growth, piece by piece, comes to what is wanted."""
+    """Return when the cumulative growth reaches `wanted`."""
     total = 0
     for moment, amount in sorted(growth):
         total += amount
         if total >= wanted:
             return moment
-    raise ValueError("the growth never comes to so much")
+    raise ValueError("the growth never reaches the wanted amount")
 
 
 def _why_not(low: float | None, high: float | None, days: int) -> LeadReason | None:

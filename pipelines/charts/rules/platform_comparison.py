@@ -1,7 +1,7 @@
-"""A song of the chart beside a music id of the platform: its places, the works' likes, the lead.
+"""Compare a chart song with a music id: its chart positions, the videos' likes, the lead.
 
-Pure. Here: putting rows of both sides together, as rows of the mart and as documents. Not here:
-the rules of linking (`chart_links`) and of the estimate (`chart_lead`), reading (`warehouse`).
+Joins rows of both sides into mart rows and documents. Not here: the rules for linking
+(`song_links.py`) and estimating (`lead.py`), reading (`warehouse`).
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ type Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a song stood in a kept issue."""
+    """The rank of a song in one stored issue."""
 
     day: date
     volid: str
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charted:
-    """A song with its places in the kept issues, oldest first; never without one."""
+    """A song with its positions in the stored issues, oldest first; at least one."""
 
     song: Song
     places: tuple[Place, ...]
@@ -49,7 +49,7 @@ class Charted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """All that is kept of the chart: its songs by their key, the days of its issues in order."""
+    """The stored chart: its songs by key and the sorted days of its issues."""
 
     songs: Mapping[str, Charted]
     days: tuple[date, ...]
@@ -57,7 +57,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """A song beside works of the platform: entry, rise, lead, and the moments looked at."""
+    """A song compared with videos of the platform: entry, rise, lead and observation times."""
 
     entry_after: date | None
     rise: Rise
@@ -67,10 +67,10 @@ class Beside:
 
 
 def to_chart(rows: Iterable[Row], *, days: Iterable[date] = ()) -> Chart:
-    """Songs and days out of rows of places (`day, volid, rank, title, artist, song_hash`), which
-    come oldest first: a song has the names that it was shown with last.
+    """Build the chart from rows of positions, oldest first.
 
-    `days`: those of further issues, where the rows are not of all.
+    Each row has `day, volid, rank, title, artist, song_hash`; a song keeps its latest title and
+    artist. `days` adds issues that `rows` do not cover.
     """
     places: dict[str, dict[date, Place]] = defaultdict(dict)
     named: dict[str, Row] = {}
@@ -94,9 +94,9 @@ def to_chart(rows: Iterable[Row], *, days: Iterable[date] = ()) -> Chart:
 
 
 def to_works(rows: Iterable[Row]) -> list[WorkLikes]:
-    """Likes of each work out of rows of observations, which come oldest first.
+    """Build the likes of each video from rows of observations, oldest first.
 
-    A work that stands under two music ids is one work.
+    A video listed under two music ids is counted once.
     """
     seen: dict[str, dict[datetime, int]] = defaultdict(dict)
     published: dict[str, int | None] = {}
@@ -113,7 +113,7 @@ def to_works(rows: Iterable[Row]) -> list[WorkLikes]:
 
 
 def set_beside(charted: Charted, days: Sequence[date], works: Sequence[WorkLikes]) -> Beside:
-    """A song beside works that carry it."""
+    """Compare a song with the videos that carry it."""
     entry = find_entry([place.day for place in charted.places], days)
     lead, rise = estimate_lead(entry, works)
     moments = [moment for work in works for moment, _ in work.seen]
@@ -129,7 +129,7 @@ def set_beside(charted: Charted, days: Sequence[date], works: Sequence[WorkLikes
 def to_platform_row(
     link: Link, charted: Charted, beside: Beside, sound: Sound | None
 ) -> dict[str, Any]:
-    """A row of `marts.chart_platform`, but for when it was committed."""
+    """Return a row of `marts.chart_platform` without its commit time."""
     is_seen = beside.first_observed_at is not None
     lead = asdict(beside.lead)
     return {
@@ -156,7 +156,7 @@ def to_platform_row(
 
 
 def to_standing(charted: Charted) -> dict[str, Any]:
-    """How often, how high, and from when to when a song was on the kept issues."""
+    """Summarize the positions of a song: issue count, best rank, first and last date."""
     return {
         "issue_count": len(charted.places),
         "best_rank": min(place.rank for place in charted.places),
@@ -166,7 +166,7 @@ def to_standing(charted: Charted) -> dict[str, Any]:
 
 
 def to_lead_document(beside: Beside) -> Document:
-    """The estimate with its bounds and what stands behind it, as answers have it."""
+    """Build the document of the lead estimate with its bounds and counts, as in API responses."""
     lead, rise = beside.lead, beside.rise
     return {
         "lead_days": lead.days,
@@ -185,9 +185,9 @@ def to_lead_document(beside: Beside) -> Document:
 
 
 def to_curve(rows: Iterable[Row]) -> list[Document]:
-    """The sum over all works seen so far, hour by hour: what was known, nothing filled in.
+    """Sum the likes over all videos observed so far, hour by hour, without interpolation.
 
-    It also grows when works are found; the estimate does not use it.
+    The sum also grows when videos are discovered, so the estimate does not use it.
     """
     by_work = {(row["observed_at"], row["aweme_id"]): row for row in rows}
     observations = ((at, aweme_id, row) for (at, aweme_id), row in sorted(by_work.items(), key=_at))

@@ -1,8 +1,8 @@
-"""Which music id of the platform is a song of the chart: by rule, with the reason, or by a person.
+"""Link songs of the chart to music ids: by rule with a reason, or by a user's statement.
 
-Pure. The chart and the platform share no id, so names are compared, and what was heard to be the
-same recording is carried along. A rule's confidence is a class, never a probability; what a
-person says wins. Not here: reading either side (`warehouse.queries.charts.platform`).
+The chart and the platform share no id, so names are compared, and links extend to music ids with
+the same recording confirmed by audio. A rule's confidence is a class, not a probability; a user's
+statement wins. Not here: reading either side (`warehouse.queries.charts.platform`).
 """
 
 import re
@@ -16,7 +16,7 @@ from pipelines.scan.rules.titles import folded, song_names
 from warehouse.records.song_links import Heard, Sound, Statement
 
 LINK_METHOD = "names-1"
-"""Raised with every change of a rule, so that rows tell which rules they follow."""
+"""Increase this with every change of a rule, so that rows record which rules they follow."""
 
 Relation = Literal["same", "possible", "different", "none"]
 Confidence = Literal["manual", "high", "medium", "low"]
@@ -38,7 +38,7 @@ RULES: Mapping[Reason, tuple[Relation, Confidence]] = {
     "artist_differs": ("different", "low"),
     "no_longer_linked": ("none", "low"),
 }
-"""What each reason amounts to, the strongest first: of several for a pair, the first holds."""
+"""Relation and confidence of each reason, strongest first; the first that applies wins."""
 
 _STRENGTH = {reason: place for place, reason in enumerate(RULES)}
 _CARRIED: Mapping[Confidence, Confidence] = {
@@ -49,7 +49,7 @@ _ARTISTS = re.compile(r"[、,;/&+|×]|\b(?:feat|ft|vs)\b\.?|(?<=\s)x(?=\s)", re.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Song:
-    """A song of the chart, under the names that it was shown with last."""
+    """A song of the chart, with its latest title and artist."""
 
     song_key: str
     title: str
@@ -58,7 +58,7 @@ class Song:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """How a song and a music id relate, and why. `via_music_id`: where it was carried from."""
+    """The relation of a song and a music id; `via_music_id` if derived from another music id."""
 
     song_key: str
     music_id: str
@@ -74,10 +74,10 @@ def link_songs(
     heard: Iterable[Heard] = (),
     statements: Iterable[Statement] = (),
 ) -> tuple[Link, ...]:
-    """Every pair about which something can be said, one link each, by song and music id.
+    """Return one link for every related pair, sorted by song and music id.
 
-    The order of what is given does not matter. Titles of one letter name no song: only a person
-    can link those.
+    The order of the inputs does not matter. One-letter titles name no song: only a user's
+    statement can link those.
     """
     known = {song.song_key: song for song in songs}
     said = newest_statements(statements)
@@ -98,7 +98,7 @@ def link_songs(
 def newest_statements(
     statements: Iterable[Statement],
 ) -> dict[tuple[str, str], Statement]:
-    """Per pair what was said last, withdrawn ones too."""
+    """Return the newest statement of each pair, including withdrawn ones."""
     ordered = sorted(statements, key=lambda one: (one.said_at, one.link_id))
     return {(one.song_key, one.music_id): one for one in ordered}
 
@@ -130,7 +130,7 @@ def _by_names(song: Song, by_name: Mapping[str, Sequence[Sound]]) -> Iterator[Li
 
 
 def _compare(song: Song, sound: Sound) -> Reason:
-    """How far the names agree of a song and a sound whose titles meet."""
+    """Compare the artists of a song and a sound with a common title; return the reason."""
     theirs = None if sound.is_original_sound else sound.author
     ours, others = artists_of(song.artist), artists_of(theirs)
     if not ours or not others:
@@ -143,13 +143,13 @@ def _compare(song: Song, sound: Sound) -> Reason:
 
 
 def artists_of(text: str | None) -> frozenset[str]:
-    """The artists that a line names, folded; empty where it names none."""
+    """Return the folded artists that a text names; empty if it names none."""
     plain = unicodedata.normalize("NFKC", text or "")
     return frozenset(filter(None, (folded(part) for part in _ARTISTS.split(plain))))
 
 
 def _carried(links: Iterable[Link], heard: Iterable[Heard]) -> Iterator[Link]:
-    """What was heard to be one recording is the same song, both ways, one step far."""
+    """Extend links to music ids with the same recording, in both directions, one step only."""
     others: dict[str, set[tuple[str, bool]]] = defaultdict(set)
     for one in heard:
         if one.track != one.music_id:
@@ -163,7 +163,7 @@ def _carried(links: Iterable[Link], heard: Iterable[Heard]) -> Iterator[Link]:
 
 
 def _weaker(carried: Link, base: Link) -> Link:
-    """Nothing that is carried along is surer than where it came from."""
+    """Limit a derived link to the confidence of the link it is derived from."""
     classes: tuple[Confidence, ...] = get_args(Confidence)
     confidence = max(carried.confidence, _CARRIED[base.confidence], key=classes.index)
     is_same = carried.relation == base.relation == "same"
@@ -176,7 +176,7 @@ def _weaker(carried: Link, base: Link) -> Link:
 
 
 def _strength(link: Link) -> tuple[int, int, int, str]:
-    """Smaller is stronger: manual, then sameness, then confidence, then the rule's place."""
+    """Sort key, strongest first: manual, then relation, confidence and the order of rules."""
     relations: tuple[Relation, ...] = get_args(Relation)
     classes: tuple[Confidence, ...] = get_args(Confidence)
     is_rule = link.confidence != "manual"
