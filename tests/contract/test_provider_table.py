@@ -2,6 +2,9 @@
 
 import ast
 import inspect
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -74,6 +77,36 @@ def test_a_source_that_needs_a_device_says_what_to_do_where_none_is_named(settin
     with pytest.raises(ProviderUnsupportedError, match="no Android device") as caught:
         build_music_provider(chosen, choose_profile(chosen), control=BOOK)
     assert "MOBILEAPP_DEVICE" in str(caught.value.hint)
+
+
+WITHOUT_THE_EXTRA = """
+import sys
+sys.modules["adbutils"] = None
+from pipelines.platform.profiles import load_profile
+from pipelines.platform.providers import build_music_provider
+from pipelines.settings import Settings
+from warehouse.records.errors import ProviderUnsupportedError
+profile = load_profile("sandbox", sandbox_port=1)
+for name in ("public-graph", "mobileapp-guest"):
+    chosen = Settings(
+        _env_file=None, profile="sandbox", music_data_provider=name, mobileapp_device="stand-in-1"
+    )
+    try:
+        print(build_music_provider(chosen, profile, control=None).name)
+    except ProviderUnsupportedError as error:
+        print(error.hint)
+"""
+
+
+def test_without_the_extra_its_source_says_so_and_every_other_works() -> None:
+    """The default installation does not carry the library; nothing else loads it."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_EXTRA],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        "public-graph", "install the extra: `pip install 'sametrack[mobileapp]'`",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DATA)

@@ -11,6 +11,8 @@ from pipelines.platform.mobileapp.adb import CALL_S, AdbPhone
 from pipelines.platform.mobileapp.bundles import pack_page, parse_app_page
 from pipelines.platform.mobileapp.layouts import load_app
 from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.profiles import load_profile
+from pipelines.platform.reparse import Kept, Replayer
 from pipelines.sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT
 from tests.integration.mobileapp.conftest import Device
@@ -22,6 +24,7 @@ from warehouse.records.errors import (
     StructureChangedError,
     VerificationDemandedError,
 )
+from warehouse.records.videos import VideoPage
 
 SEEN = Seen(surface="music_app", observed_at=SEEN_AT, link_of=str)
 
@@ -55,6 +58,20 @@ async def test_what_is_read_of_a_work_is_what_the_app_shows(device: Device) -> N
         for shown, count in zip(video.statistics.counts(), true, strict=True):
             assert (shown is None) if not count else abs(int(shown or 0) - count) <= count * 0.05
         assert not video.statistics_complete  # a list never is; details complete it
+
+
+async def test_a_kept_body_is_read_again_to_the_same_works(device: Device) -> None:
+    page = await device.reader().read_page(device.track, 0, 3)
+    body = pack_page(page.items, layout="stand-in-31", cursor=3, has_more=True)
+    replayer = Replayer(load_profile("sandbox", sandbox_port=1))
+    kept = Kept(
+        surface="music_app", entity_id=device.track, observed_at=SEEN_AT, body=body, status=200,
+        content_type="application/json", path="/app", cursor=0,
+    )  # fmt: skip
+    again = replayer.read(kept)
+    assert isinstance(again, VideoPage)
+    assert [video.aweme_id for video in again.videos] == ids(page)
+    assert (again.cursor, again.has_more) == (3, True)
 
 
 async def test_a_later_place_is_reached_without_reading_what_lies_before(device: Device) -> None:
