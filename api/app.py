@@ -1,6 +1,6 @@
-"""COMPOSITION ROOT of the API process: the application out of its parts, all given as arguments.
+"""Composition root of the API process: builds the application from services passed as arguments.
 
-The layers around the routes are in `layers.py`.
+The middleware around the routes is in `middleware_stack.py`.
 """
 
 import functools
@@ -58,7 +58,10 @@ def create_app(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
-    """The whole service as one ASGI application. A desk that is None: no profile is chosen."""
+    """Build the whole service as one ASGI application.
+
+    `desk` is None while no platform profile is chosen; operations that need one then answer 503.
+    """
     feed = JobFeed(limit=settings.event_streams_max) if feed is None else feed
     metrics = Metrics() if metrics is None else metrics
     app = build_routes(
@@ -88,7 +91,7 @@ def create_app(
 
 
 def _mount_tools(app: FastAPI, settings: ApiSettings) -> "Inside":
-    from api.mcp.mounting import mount_tools  # noqa: PLC0415 -- a second of imports, asked for
+    from api.mcp.mounting import mount_tools  # noqa: PLC0415 -- importing takes a second
 
     secret = settings.own_api_token
     return mount_tools(
@@ -110,7 +113,7 @@ def build_routes(
     sync_job_timeout: float = 120.0,
     metrics: Metrics | None = None,
 ) -> FastAPI:
-    """The routes with their error handlers, without the door around them."""
+    """Build the routes with their error handlers, without the middleware around them."""
     app = FastAPI(
         title="Sametrack",
         version=SERVICE_VERSION,
@@ -118,7 +121,10 @@ def build_routes(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        telemetry={"metrics": False, "logs": False},  # spans alone; both have a form of our own
+        telemetry={
+            "metrics": False,
+            "logs": False,
+        },  # only spans; metrics and logs have their own format
         exception_handlers=_HANDLERS,
         routes=list(_routes()),
     )
@@ -140,8 +146,8 @@ def build_routes(
 def _routes() -> tuple[BaseRoute, ...]:
     """Return the routes that every application of this process shares.
 
-    The framework derives validators from their signatures at the first request, which takes a third
-    of a second; shared routes do it once however many applications there are.
+    The framework derives validators from the route signatures at the first request, which takes a
+    third of a second. Sharing the routes pays that once per process, not once per application.
     """
     bare = FastAPI(openapi_url=None)
     for router in ROUTERS:
@@ -163,8 +169,10 @@ async def _framework_error(request: Request, error: HTTPException) -> Response:
 
 
 async def _unforeseen(request: Request, _error: Exception) -> Response:
-    """The outermost layer logs it: the framework raises it again after this answer."""
-    return failure(request.scope, SametrackError("The service met an error it did not foresee"))
+    """Answer 500. The outermost middleware logs the exception, which the framework raises again."""
+    return failure(
+        request.scope, SametrackError("An unexpected error occurred while handling the request")
+    )
 
 
 _HANDLERS: dict[int | type[Exception], Handler] = {

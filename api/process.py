@@ -1,7 +1,7 @@
-"""The API as a process: opens the stores that the settings name, serves, stops cleanly.
+"""The API process: opens the stores that the settings name, serves requests, shuts down cleanly.
 
-No Dagster here, and nothing that decodes sound: a test looks at `sys.modules`. With no profile
-chosen the service still starts, and says on each request what is missing.
+It imports neither Dagster nor audio decoding; a test checks `sys.modules`. Without a platform
+profile the service still starts, and each request reports what is missing.
 """
 
 import gc
@@ -48,7 +48,7 @@ from warehouse.records.errors import ProfileNotChosenError
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """What an open API process works with. `desk` None: no profile is chosen."""
+    """Services of an open API process. `desk` is None while no profile is chosen."""
 
     desk: ScanDesk | None
     readiness: Readiness
@@ -61,11 +61,12 @@ class Doors:
 
 @contextmanager
 def open_desk(settings: ApiSettings) -> Iterator[ScanDesk]:
-    """The desk over the stores of the chosen profile; closes them afterwards.
+    """Open the scan service over the stores of the chosen profile and close them afterwards.
 
     Raises:
-        ProfileNotChosenError: None is chosen.
-        WarehouseError: A store cannot be opened, is too new or belongs to another world.
+        ProfileNotChosenError: No profile is chosen.
+        WarehouseError: A store cannot be opened, was written by a newer release, or belongs to
+            another profile.
     """
     with open_doors(settings) as doors:
         if doors.desk is None:
@@ -90,7 +91,10 @@ def open_doors(settings: ApiSettings) -> Iterator[Doors]:
 def build_app_from_settings(
     settings: ApiSettings, *, feed: JobFeed, note: Note | None = None
 ) -> Iterator[ASGIApp]:
-    """The application over open stores; closes them afterwards. `note` writes request lines."""
+    """Build the application over open stores and close them afterwards.
+
+    `note` writes the log line of a request.
+    """
     with open_doors(settings) as doors, open_chart_history(doors.sources) as chart:
         yield create_app(
             settings=settings,
@@ -108,8 +112,8 @@ def build_app_from_settings(
 
 
 def run_server(settings: ApiSettings) -> None:
-    """Serve until SIGINT or SIGTERM; running requests may end, jobs are not touched."""
-    # uvicorn raises the signal again once it has stopped: then end in order, closing the stores.
+    """Serve until SIGINT or SIGTERM. Running requests may finish; jobs are not affected."""
+    # uvicorn raises the signal again after it has stopped; exit normally so that the stores close
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     feed = JobFeed(limit=settings.event_streams_max)
     start_tracing()
@@ -136,17 +140,17 @@ def run_server(settings: ApiSettings) -> None:
 
 @contextmanager
 def _start_up_kept_apart() -> Iterator[None]:
-    """What start-up made stays until the end: collecting garbage among it holds up answers."""
+    """Exclude start-up objects from garbage collection, which would otherwise delay responses."""
     gc.collect()
     gc.freeze()
     try:
         yield
     finally:
-        gc.unfreeze()  # some libraries complain of what is left when a process ends
+        gc.unfreeze()  # some libraries warn about frozen objects at exit
 
 
 class _Server(uvicorn.Server):
-    """Ends the event streams first: an open one would keep it from stopping."""
+    """Ends event streams before shutting down: an open stream would keep the server running."""
 
     def __init__(self, feed: JobFeed, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -232,7 +236,7 @@ def _evidence(settings: ApiSettings, home: Home, engine: Engine, *, is_demo: boo
 
 
 def _read_annotations(engine: Engine, comparison_id: str | None) -> list[dict[str, Any]]:
-    engine.refresh()  # who has just noted something wants to see it
+    engine.refresh()  # make annotations that were just added visible
     return read_annotations(engine, comparison_id)
 
 

@@ -1,4 +1,4 @@
-"""Settings of the API process: those that everything shares, and the front door's own."""
+"""Settings of the API process: the shared ones, and those of the HTTP service itself."""
 
 import ipaddress
 from typing import Annotated
@@ -15,37 +15,43 @@ TOOLS_PATH = "/mcp"
 
 
 class ApiSettings(Settings):
-    """Settings of the front door. See `.env.example` for the meaning of all of them."""
+    """Settings of the HTTP service. `.env.example` explains all of them."""
 
-    own_api_token: SecretStr | None = Field(None, description="when set, every request carries it")
+    own_api_token: SecretStr | None = Field(
+        None, description="when set, every request must carry it"
+    )
     api_host: str = Field("127.0.0.1", description="address to listen on")
     api_port: int = Field(8780, ge=1, le=65535, description="port to listen on")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="more host names that are served, comma-separated"
+        (), description="additional host names to accept, comma-separated"
     )
-    time_zone: str = Field("UTC", description="IANA zone of `time` in answers")
-    body_limit_bytes: int = Field(65_536, ge=1024, description="largest request body")
+    time_zone: str = Field("UTC", description="IANA zone of `time` in responses")
+    body_limit_bytes: int = Field(65_536, ge=1024, description="maximum size of a request body")
     rate_limit_per_s: float = Field(100.0, ge=0, description="requests per address; 0: no limit")
-    rate_limit_burst: int = Field(500, ge=1, description="requests of an address at once")
-    answer_cache_mb: int = Field(64, ge=0, description="memory for answers to repeated reads")
+    rate_limit_burst: int = Field(500, ge=1, description="burst of requests per address")
+    answer_cache_mb: int = Field(64, ge=0, description="memory for cached responses")
     event_streams_max: int = Field(64, ge=0, description="open event streams per process")
-    sync_job_timeout: float = Field(120.0, gt=0, description="seconds a discovery is awaited")
+    sync_job_timeout: float = Field(120.0, gt=0, description="seconds to wait for a discovery")
     sync_request_timeout: float = Field(30.0, gt=0, description="seconds a read may take")
     local_cursor_mode: bool = Field(
-        True, description="page over observed posts where a source reads first screens alone"
+        True, description="page over observed posts where a source reads only first screens"
     )
-    profile_ttl: int = Field(600, ge=0, description="seconds an observed profile serves")
-    posts_ttl: int = Field(600, ge=0, description="seconds an observed page of posts serves")
-    video_ttl: int = Field(1800, ge=0, description="seconds observed counts of a video serve")
-    negative_ttl: int = Field(60, ge=0, description="seconds nobody asks again for what is unknown")
+    profile_ttl: int = Field(600, ge=0, description="seconds an observed profile is reused")
+    posts_ttl: int = Field(600, ge=0, description="seconds an observed page of posts is reused")
+    video_ttl: int = Field(1800, ge=0, description="seconds observed counts of a video are reused")
+    negative_ttl: int = Field(
+        60, ge=0, description="seconds before an unknown id is requested again"
+    )
     mcp_http: bool = Field(False, description="serve the tools for assistants at /mcp")
     mcp_may_start_jobs: bool = Field(False, description="let assistants start scans")
-    stop_grace_s: int = Field(5, ge=0, description="how long running requests may end on a stop")
+    stop_grace_s: int = Field(
+        5, ge=0, description="seconds that running requests get to finish on shutdown"
+    )
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        """Environment variables hold text: `a.example, b.example`."""
+        """Split the text of an environment variable, such as `a.example, b.example`."""
         if not isinstance(value, str):
             return value
         return tuple(name.strip() for name in value.split(",") if name.strip())
@@ -53,7 +59,7 @@ class ApiSettings(Settings):
     @field_validator("own_api_token")
     @classmethod
     def _no_blank_token(cls, value: SecretStr | None) -> SecretStr | None:
-        """`OWN_API_TOKEN=` in a file means "none", not "the empty word opens the door"."""
+        """Treat `OWN_API_TOKEN=` as no token, so that an empty token never grants access."""
         return value if value is not None and value.get_secret_value().strip() else None
 
     @field_validator("time_zone")
@@ -62,25 +68,25 @@ class ApiSettings(Settings):
         try:
             ZoneInfo(value)
         except (KeyError, ValueError, OSError) as exc:
-            raise ValueError(f"{value!r} is no IANA time zone") from exc
+            raise ValueError(f"{value!r} is not an IANA time zone") from exc
         return value
 
     @model_validator(mode="after")
     def _no_open_door(self) -> "ApiSettings":
         if self.own_api_token is None and not is_loopback(self.api_host):
-            raise ValueError("API_HOST beyond loopback needs OWN_API_TOKEN")
+            raise ValueError("OWN_API_TOKEN is required when API_HOST is not a loopback address")
         return self
 
     @property
     def served_hosts(self) -> frozenset[str]:
-        """Host names that requests may name: loopback, the bound address and the allowed ones."""
+        """Host names accepted in requests: loopback, the bound address and the allowed ones."""
         return frozenset(
             {*LOOPBACK_NAMES, self.api_host.lower(), *map(str.lower, self.allowed_hosts)}
         )
 
 
 def is_loopback(host: str) -> bool:
-    """True for `localhost` and loopback addresses; any other name may lead anywhere."""
+    """Return True for `localhost` and loopback addresses. Any other name may resolve anywhere."""
     if host.lower() == "localhost":
         return True
     try:

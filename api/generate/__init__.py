@@ -1,4 +1,4 @@
-"""Generates what is derived from the API description: reference pages and client types.
+"""Generates files derived from the API description: reference pages, client types, diagrams.
 
-`python -m api.generate` writes the files; a test holds the committed ones to it.
+`python -m api.generate` writes the files; a test compares the committed ones.
 """

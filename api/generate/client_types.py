@@ -1,6 +1,7 @@
-"""The shapes of answers as types of the client, made from the API description.
+"""Generates the client's response types from the API description.
 
-Only what the `data` of the client's operations reaches. Packed, because nobody edits it.
+Only schemas reachable from the `data` of the client's operations. The output is packed because
+nobody edits it.
 """
 
 import re
@@ -27,7 +28,7 @@ DATA_NAMES: Mapping[str, str] = {
     "chart_history": "ChartHistoryData",
     "sametrack_jobs": "JobListData",
 }
-"""Operations whose `data` the client names; equal ones share a name."""
+"""Operations and the name of their `data` type; operations with equal `data` share a name."""
 OWN_DATA_NAMES: Mapping[str, str] = {
     "sametrack_watchlists": "WatchlistsData",
     "sametrack_watchlist": "WatchlistData",
@@ -46,34 +47,34 @@ OWN_DATA_NAMES: Mapping[str, str] = {
     "sametrack_doctor": "DoctorData",
     "sametrack_reference": "ReferenceData",
 }
-"""The same for the service's own operations, whose shapes are a module of their own."""
+"""The same for extension operations, whose types have their own module."""
 
 _HEAD = '''\
-"""Shapes of the answers{of}, as the API description has them.
+"""Response types{of}, generated from the API description.
 
-Written by `make docs`. Unknown is None everywhere. Ids are text. A name that ends in `Data` is the
-`data` of an answer.
+Written by `make docs`. Unknown values are None. Ids are text. A name that ends in `Data` is the
+`data` of a response.
 """
 
-# ruff: noqa: {rules} -- packed: this file is made by a program
+# ruff: noqa: {rules} -- packed: generated file
 # fmt: off
 from typing import Any, Literal, TypedDict
 
 '''
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _WIDTH = 100
-_GLUE = "\x1f"  # a blank at which no line ends
+_GLUE = "\x1f"  # a space at which lines are not wrapped
 _REF = "#/components/schemas/"
 
 
 def render_shapes(document: Document) -> str:
-    """The module of types of the interface's answers, shapes by their names."""
+    """Render the types of the interface's responses, sorted by name."""
     return _render("", document, DATA_NAMES)
 
 
 def render_own_shapes(document: Document) -> str:
-    """The same of the service's own operations; what the interface has too is imported."""
-    return _render(" of our own operations", document, OWN_DATA_NAMES, known=DATA_NAMES)
+    """Render the types of extension responses; types of the interface are imported."""
+    return _render(" of the extension operations", document, OWN_DATA_NAMES, known=DATA_NAMES)
 
 
 def _render(
@@ -86,7 +87,9 @@ def _render(
     used = [name for name in sorted(elsewhere) if re.search(rf"\b{name}\b", "\n".join(made))]
     imports = [f"from .answers import {', '.join(used)}\n"] if used else []
     text = "\n".join([*imports, *made]) + "\n"
-    is_wide = any(len(line) > _WIDTH for line in text.splitlines())  # a long list of literals
+    is_wide = any(
+        len(line) > _WIDTH for line in text.splitlines()
+    )  # a long list of literals cannot be wrapped
     return _HEAD.format(of=of, rules="UP013, E501" if is_wide else "UP013") + text
 
 
@@ -98,7 +101,7 @@ def _needed(document: Document, names: Mapping[str, str]) -> set[str]:
 
 
 def _data_of(document: Document, name: str) -> Document:
-    """`data` of the answers of success; anything, where it is not described."""
+    """Return the schema of `data` in successful responses; any value where it is not described."""
     for path, methods in document["paths"].items():
         for method, described in methods.items():
             if operation_name(method.upper(), path, described["operationId"]) == name:
@@ -140,7 +143,7 @@ def _shape(name: str, schema: Document) -> str:
 
 
 def _quoted(kind: str) -> str:
-    """Names of other shapes may come later in the file; a text must not be broken."""
+    """Quote a type, because it may be defined later in the file; the text must not be wrapped."""
     kind = kind.replace(" ", _GLUE)
     return f'"{kind}"' if '"' not in kind else f"'{kind}'"
 
@@ -171,7 +174,7 @@ def _name(schema: Document) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Filled lines; what goes on is indented."""
+    """Wrap at the line width and indent continuation lines."""
     lines = textwrap.wrap(
         text, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )

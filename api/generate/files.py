@@ -1,4 +1,4 @@
-"""Which files are derived from the code, and what is in them."""
+"""The derived files and their contents."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def read_description() -> dict[str, Any]:
-    """The API description, without opening any store."""
+    """Build the API description without opening any store."""
     app = build_routes(desk=None, readiness=Readiness({}), feed=JobFeed(limit=0))
     return app.openapi()
 
@@ -30,11 +30,11 @@ WHOLE_FILES: Mapping[str, Callable[[dict[str, Any]], str]] = {
     "docs/api.zh.md": render_chinese,
 }
 OVERVIEW = ("README.md", "<!-- operations -->", "<!-- end of operations -->")
-"""A file of which one part is derived, and the marks around that part."""
+"""A file with one derived part, and the markers around it."""
 
 
 def derived_files(root: Path = ROOT) -> dict[Path, str]:
-    """Every derived file with the text that it should have."""
+    """Return every derived file with its expected text."""
     document = read_description()
     whole = {name: render(document) for name, render in WHOLE_FILES.items()}
     twins = {f"api/client/{name}": _formatted(render_twin(name)) for name in TWINS}
@@ -43,7 +43,7 @@ def derived_files(root: Path = ROOT) -> dict[Path, str]:
 
 
 def read_scan_graph() -> dict[str, list[str]]:
-    """Each asset of a scan with the assets that it depends on, in the order of the scan."""
+    """Return each asset of a scan with its dependencies, in topological order."""
     from pipelines.orchestration.definitions import build_definitions  # noqa: PLC0415 -- loads Dagster
 
     graph = build_definitions().resolve_asset_graph()
@@ -71,7 +71,7 @@ def _overview(root: Path, document: dict[str, Any]) -> dict[str, str]:
 
 
 def _formatted(text: str) -> str:
-    """As the formatter leaves it: shorter names make shorter lines."""
+    """Format generated code: shorter names change line breaks."""
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "made.py", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603 -- our own formatter
     return done.stdout

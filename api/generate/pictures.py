@@ -1,4 +1,5 @@
-"""Draws the pictures of `docs/architecture.md`: packages with their layers, and the way of a scan.
+"""Draws the diagrams of `docs/architecture.md`: packages with their layers, and the assets of a
+scan.
 
 The layers come from the import contracts in `pyproject.toml`, the scan from Dagster's asset graph.
 """
@@ -43,8 +44,8 @@ def draw_graph(edges: Mapping[str, Iterable[str]], title: str) -> str:
     """Return an SVG of a directed graph, sources on the left.
 
     Args:
-        edges: Each node with the nodes that it depends on. What follows from others is not drawn.
-        title: What the picture shows, for readers that do not see it.
+        edges: Each node with the nodes that it depends on. Implied edges are not drawn.
+        title: Description of the diagram for screen readers.
     """
     depth = _depths(edges)
     columns: dict[int, list[str]] = {}
@@ -68,7 +69,7 @@ def draw_graph(edges: Mapping[str, Iterable[str]], title: str) -> str:
 
 
 def read_layers(root: Path, package: str) -> list[list[str]]:
-    """Return the layers of a package, the highest first, as `make arch` holds them."""
+    """Return the layers of a package, highest first, as checked by `make arch`."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     contracts: Sequence[Mapping[str, list[str]]] = project["tool"]["importlinter"]["contracts"]
     found = next(one for one in contracts if one.get("containers") == [package])
@@ -96,7 +97,9 @@ def _depths(edges: Mapping[str, Iterable[str]]) -> dict[str, int]:
 
 
 def _is_implied(edges: Mapping[str, Iterable[str]], source: str, siblings: Iterable[str]) -> bool:
-    """Whether another dependency already depends on `source`: its arrow would only repeat that."""
+    """Return whether another dependency already depends on `source`, which makes its arrow
+    redundant.
+    """
     return any(
         source in edges.get(one, ()) or _is_implied(edges, source, edges.get(one, ()))
         for one in siblings
@@ -105,7 +108,7 @@ def _is_implied(edges: Mapping[str, Iterable[str]], source: str, siblings: Itera
 
 
 def _module(path: Path, x: int, y: int, width: int) -> list[str]:
-    """A box with the name of a module or folder and the first sentence of its docstring."""
+    """Draw a box with the name of a module or folder and the first sentence of its docstring."""
     source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     charter = source.read_text(encoding="utf-8").split('"""')[1].replace("\n", " ")
     lines = wrap(charter, width=width * 100 // 560)

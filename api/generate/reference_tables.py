@@ -1,6 +1,6 @@
-"""The reference as documents: every operation, parameter and error, in English and in Chinese.
+"""Renders the reference as Markdown in English and Chinese: operations, parameters, errors.
 
-Facts come from `api/openapi/reference.py`; here are only the headings around them.
+Facts come from `api/openapi/reference.py`; only headings are added here.
 """
 
 import json
@@ -25,23 +25,23 @@ _EVERYWHERE = {str(ANSWERS[name].status) for name in _ANYWHERE}
 
 
 def render_english(document: dict[str, Any]) -> str:
-    """`docs/api.md`."""
+    """Render `docs/api.md`."""
     return _render(build_reference(document), ENGLISH)
 
 
 def render_chinese(document: dict[str, Any]) -> str:
-    """`docs/api.zh.md`."""
+    """Render `docs/api.zh.md`."""
     return _render(build_reference(document), CHINESE)
 
 
 def render_overview(document: dict[str, Any]) -> str:
-    """One line per operation of the interface, for the README."""
+    """Render one line per operation of the interface, for the README."""
     rows = [
         (one["number"], f"`{one['method']} {one['path']}`", one["summary"])
         for one in build_reference(document)["operations"]
         if one["number"]
     ]
-    return _table(("#", "operation", "what it answers"), rows)
+    return _table(("#", "Operation", "Purpose"), rows)
 
 
 def _render(reference: Document, words: Wording) -> str:
@@ -96,7 +96,7 @@ def _default(one: Document, words: Wording) -> str:
 
 
 def limits_of(one: Document, words: Wording) -> str:
-    """What a value may be, in words."""
+    """Describe the allowed values of a parameter."""
     if one["allowed"]:
         return ", ".join(f"`{value}`" for value in one["allowed"])
     found = [_span(one["minimum"], one["maximum"], words)]
@@ -128,7 +128,7 @@ def _failures(statuses: Document, words: Wording) -> str:
 
 
 def _shortened(names: Sequence[str]) -> list[str]:
-    """All ways in which the platform can refuse, as one."""
+    """Abbreviate a complete list of upstream errors to `upstream_*`."""
     if not set(names) >= _UPSTREAM:
         return list(names)
     return ["upstream_*", *(name for name in names if name not in _UPSTREAM)]
@@ -142,11 +142,11 @@ def _example(one: Document, words: Wording) -> str:
 
 
 def to_curl(method: str, example: Document) -> str:
-    """The request of an example as a command for a shell.
+    """Return the request of an example as a curl command.
 
     Args:
-        method: Of the operation; named where curl would take another one.
-        example: `url`, `body` and `file` as `build_reference` has them.
+        method: HTTP method, written only where curl would use another one.
+        example: `url`, `body` and `file` as returned by `build_reference`.
     """
     body, kept_as = example["body"], example["file"]
     usual = "GET" if body is None else "POST"

@@ -1,4 +1,4 @@
-"""The client that waits, made from the one that awaits: the same text without `async`."""
+"""Generates the synchronous client from the asynchronous one by removing `async`."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ TWINS = {
     "blocking/extensions.py": "awaiting/extensions.py",
     "blocking/transport.py": "awaiting/transport.py",
 }
-"""Derived file: its source."""
+"""Derived file and its source."""
 
 _RULES = (
     (r"The twin of this module without `async` is written by `make docs`\.", "{origin}"),
@@ -33,7 +33,7 @@ _RULES = (
 
 
 def render_twin(name: str) -> str:
-    """The text of a derived module."""
+    """Render a derived module."""
     source = TWINS[name]
     text = (_CLIENT / source).read_text(encoding="utf-8")
     for pattern, replacement in _RULES:

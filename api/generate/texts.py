@@ -1,4 +1,4 @@
-"""The words around the facts of the reference documents, in each language. No facts here."""
+"""Headings and introductions of the reference documents, in each language."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from api.settings import SERVICE_VERSION
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words around the facts of one language; `suffix` ends the names of its fields."""
+    """Texts of one language; `suffix` ends the names of its reference fields."""
 
     suffix: str
     opening: str
@@ -36,31 +36,31 @@ ENGLISH = Wording(
 Written by `make docs` from the service itself (version {SERVICE_VERSION}); the same tables are
 served at `/docs` and `/api/v1/sametrack/reference`. [中文](api.zh.md)
 
-Every JSON answer under `/api/v1/` has the same eleven keys: `code`, `request_id`, `message`,
+Every JSON response under `/api/v1/` has the same eleven keys: `code`, `request_id`, `message`,
 `message_zh`, `time`, `time_stamp`, `time_zone`, `docs`, `router`, `params` and `data`. `params`
-are the parameters as the service understood them. On failure `data.error` has `type` (stable),
+holds the effective parameters. On failure `data.error` has `type` (stable),
 `detail`, `hint`, `retry_after` and `upstream`. Unknown values are `null`. Results are never a
 full enumeration of the platform: `coverage_complete` is always false.
 
-Where `OWN_API_TOKEN` is set, every request carries it as `Authorization: Bearer <token>` or
+If `OWN_API_TOKEN` is set, every request must carry it as `Authorization: Bearer <token>` or
 `x-api-key: <token>`. Bodies are JSON with `Content-Type: application/json`. Booleans in query
-strings are `true` and `false`. Unknown parameters are refused. Each operation can also answer
-401, 403, 421, 429 and 500; its other failures are named with it.
+strings are `true` and `false`. Unknown parameters are refused. Every operation may also return
+401, 403, 421, 429 and 500; other errors are listed with the operation.
 """,
     operations="## Operations of the interface",
-    own="## Operations of our own",
+    own="## Extensions",
     errors="## Errors",
     error_columns=("Status", "`type`", "Meaning", "What to do"),
     columns=("Parameter", "In", "Type", "Required", "Default", "Allowed", "Meaning"),
     example="Example",
-    answers="Failures",
+    answers="Errors",
     no_parameters="No parameters.",
     yes="yes",
     span="{} to {}",
     least="at least {}",
     items="{} items",
     digits="matches `{}`",
-    default_from="as `{}`",
+    default_from="value of `{}`",
     full_stop=".",
 )
 CHINESE = Wording(
@@ -81,7 +81,7 @@ CHINESE = Wording(
 未知参数会被拒绝. 各接口均可能返回 401、403、421、429、500; 其余错误在各接口下列出.
 """,
     operations="## 接口列表",
-    own="## 本服务扩展接口",
+    own="## 扩展接口",
     errors="## 错误",
     error_columns=("状态码", "`type`", "含义", "处理办法"),
     columns=("参数", "位置", "类型", "必填", "默认值", "取值", "含义"),

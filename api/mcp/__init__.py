@@ -1,5 +1,5 @@
-"""The service as tools for assistants, by the Model Context Protocol. Loaded only when asked for.
+"""Tools for assistants over the Model Context Protocol. Loaded only when enabled.
 
-Every tool goes through the typed client, so the guard, the limits and the errors are the service's
-own. Not here: what an operation does.
+Every tool uses the typed client, so guard, limits and errors are those of the service. Not here:
+what an operation does.
 """

@@ -1,11 +1,11 @@
-"""What every tool says beside its data: how much of the platform it can have seen. Pure."""
+"""The coverage that every tool returns with its data. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 NEVER_EVERYTHING = (
     "Public pages only, as a guest sees them; never a full enumeration of the platform. "
-    "null means not shown, never zero."
+    "null means unknown, never zero."
 )
 _TOLD = (
     "coverage_complete",
@@ -28,7 +28,7 @@ _TOLD = (
 
 
 def coverage_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the answer itself says of its reach, in one place, with what always holds."""
+    """Collect the coverage fields of a response, with the note that always applies."""
     told = {name: data[name] for name in _TOLD if name in data}
     if "filter_list" in data:
         told["not_read"] = [
@@ -38,7 +38,7 @@ def coverage_of(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shorter(result: Mapping[str, Any], *, top: int) -> dict[str, Any]:
-    """The result of a scan without what an assistant never needs: at most `top` of each list."""
+    """Shorten a scan result for an assistant: at most `top` items of each list."""
     kept = {name: value for name, value in result.items() if name != "aweme_list"}
     videos: Sequence[Any] = result.get("aweme_list", [])
     kept["aweme_list"] = list(videos[:top])

@@ -1,7 +1,7 @@
-"""The tools at `/mcp` of the running service: streamable HTTP, behind the service's own door.
+"""Serves the tools at `/mcp` of the running service: streamable HTTP, behind its own middleware.
 
-The tools ask the whole service, door included, inside this process. Sessions are not kept: each
-request stands for itself, so any number of processes can serve them.
+The tools call the complete service inside this process. Sessions are stateless, so any number of
+processes can serve them.
 """
 
 from collections.abc import AsyncIterator
@@ -21,18 +21,18 @@ HERE = "http://127.0.0.1"
 
 
 class Inside:
-    """The finished service, which is there only after the tools were mounted into it."""
+    """Forwards to the finished service, which is set only after the tools were mounted into it."""
 
     def __init__(self) -> None:
         self.app: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        assert self.app is not None, "requests come after the service is built"
+        assert self.app is not None, "requests arrive after the service is built"
         await self.app(scope, receive, send)
 
 
 def mount_tools(app: FastAPI, *, token: str | None, may_start_jobs: bool) -> Inside:
-    """Add the route and what must run beside it; set `.app` of what is returned."""
+    """Add the route and its background task. The caller sets `.app` of the returned object."""
     inside = Inside()
     transport: Any = httpx2.ASGITransport(inside, raise_app_exceptions=False)
     client = AsyncClient(Connection(base_url=HERE, token=token), transport=transport)
@@ -41,7 +41,7 @@ def mount_tools(app: FastAPI, *, token: str | None, may_start_jobs: bool) -> Ins
         streamable_http_path=TOOLS_PATH,
         json_response=True,
         stateless_http=True,
-        # hosts and origins are judged by the door, for every path alike
+        # the guard checks hosts and origins for every path
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     app.router.routes.extend(tools.routes)

@@ -1,6 +1,7 @@
-"""The tools: what an assistant may ask, in words that it reads. Reading only, unless allowed.
+"""The tools offered to assistants. Read-only unless the operator allows starting scans.
 
-The docstring of a tool and the descriptions of its parameters are its documentation.
+The docstring of a tool and the descriptions of its parameters are its documentation for the
+assistant.
 """
 
 from collections.abc import Awaitable, Mapping
@@ -17,33 +18,33 @@ from api.mcp.coverage import coverage_of, shorter
 from api.settings import SERVICE_VERSION
 
 INSTRUCTIONS = """\
-Sametrack reads public short-video data as any guest sees it, and finds the videos that really carry
-a recording by listening to them. Give the coverage of an answer with its numbers: lists and
-rankings are never complete, null means not shown. A ranking of a track is a job: it takes minutes;
-ask job_status until it is completed, then job_result.
+Sametrack reads public short-video data as any guest sees it and finds, by audio matching, the
+videos that really use a recording. Report the coverage of a response together with its numbers:
+lists and rankings are never complete, and null means unknown. A ranking of a track is a job that
+takes minutes: call job_status until it is completed, then job_result.
 """
-NO_START = (
-    "Starting scans is not allowed here: the operator sets MCP_MAY_START_JOBS=true to allow it."
-)
+NO_START = "Starting scans is disabled. The operator can enable it with MCP_MAY_START_JOBS=true."
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 _STARTS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 
-Told = dict[str, Any]  # not a `type`: the protocol package reads the annotation
+Told = dict[str, Any]  # not a `type` alias: the protocol package evaluates the annotation
 User = Annotated[str, Field(description="sec_user_id, or a profile link")]
 MusicId = Annotated[str, Field(description="music id, 5 to 30 digits")]
-Cursor = Annotated[int, Field(description="0 first; then the cursor of the page before")]
+Cursor = Annotated[
+    int, Field(description="0 for the first page, then the cursor of the previous page")
+]
 JobId = Annotated[str, Field(description="job_id of a scan")]
 Top = Annotated[int, Field(ge=1, le=100, description="how many videos and accounts to return")]
 
 
 class Tools:
-    """Each public method is a tool. `client` asks the service."""
+    """Each public method is a tool. `client` calls the service."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
 
     async def profile(self, user: User) -> Told:
-        """An account: name, followers, likes received, number of works."""
+        """Profile of an account: name, followers, likes received, number of videos."""
         return await _told(self._client.user_profile(await self._id_of(user)))
 
     async def posts(
@@ -53,7 +54,7 @@ class Tools:
         count: Annotated[int, Field(ge=1, le=20)] = 20,
         order: Literal["newest", "hottest"] = "newest",
     ) -> Told:
-        """Works of an account, a page at a time, with their four counts."""
+        """Videos of an account with their four counts, one page at a time."""
         return await _told(
             self._client.user_posts(
                 await self._id_of(user),
@@ -64,7 +65,7 @@ class Tools:
         )
 
     async def metrics(self, user: User, days: Annotated[int, Field(ge=1, le=365)] = 10) -> Told:
-        """Followers, likes, and the average and best work of an account's last days."""
+        """Followers, likes, and the average and most liked video of an account's last days."""
         return await _told(self._client.user_metrics(await self._id_of(user), days=days))
 
     async def music_videos(
@@ -72,9 +73,11 @@ class Tools:
         music_id: MusicId,
         cursor: Cursor = 0,
         count: Annotated[int, Field(ge=1, le=20)] = 10,
-        refresh: Annotated[bool, Field(description="read the platform again first")] = False,
+        refresh: Annotated[
+            bool, Field(description="read the platform again before answering")
+        ] = False,
     ) -> Told:
-        """Works observed under one music id. Not a ranking, and nothing is listened to."""
+        """Videos observed under one music id. Not a ranking, and without audio matching."""
         return await _told(
             self._client.music_videos(music_id, cursor=cursor, count=count, refresh=refresh)
         )
@@ -84,9 +87,11 @@ class Tools:
         ch_id: Annotated[str, Field(description="hashtag id, 5 to 30 digits")],
         cursor: Cursor = 0,
         count: Annotated[int, Field(ge=1, le=15)] = 10,
-        refresh: Annotated[bool, Field(description="read the platform again first")] = False,
+        refresh: Annotated[
+            bool, Field(description="read the platform again before answering")
+        ] = False,
     ) -> Told:
-        """Works observed of one hashtag."""
+        """Videos observed under one hashtag."""
         return await _told(
             self._client.hashtag_videos(ch_id, cursor=cursor, count=count, refresh=refresh)
         )
@@ -94,40 +99,40 @@ class Tools:
     async def videos(
         self, aweme_ids: Annotated[list[str], Field(min_length=1, max_length=50)]
     ) -> Told:
-        """Videos by their ids; those that cannot be read are in coverage.not_read."""
+        """Videos by id. Videos that cannot be read are listed in coverage.not_read."""
         return await _told(self._client.videos(aweme_ids))
 
     async def chart_history(
         self,
-        start_date: Annotated[str, Field(description="YYYY-MM-DD, from 2021-01-01 on")],
+        start_date: Annotated[str, Field(description="YYYY-MM-DD, not before 2021-01-01")],
         end_date: Annotated[str, Field(description="YYYY-MM-DD")],
     ) -> Told:
-        """First twenty songs of one chart issue for every ten days of a range."""
+        """First 20 songs of one chart issue for every 10 days of a date range."""
         return await _told(self._client.chart_history(start_date, end_date))
 
     async def jobs(self, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> Told:
-        """The newest scans and how they stand."""
+        """The newest scans and their status."""
         return await _told(self._client.jobs(limit=limit))
 
     async def job_status(self, job_id: JobId) -> Told:
-        """How a scan stands: status, stage, counts so far. Without its result."""
+        """Status, stage and counts of a scan, without its result."""
         answer = await _asked(self._client.job(job_id))
         return _with_coverage({**answer.data, "result": None})
 
     async def job_result(self, job_id: JobId, top: Top = 10) -> Told:
-        """The result of a completed scan: the ranking with its evidence, accounts, coverage."""
+        """Result of a completed scan: ranking with evidence, accounts, coverage."""
         job: Mapping[str, Any] = (await _asked(self._client.job(job_id))).data
         if job["result"] is None:
-            raise ToolError(f"job {job_id} is {job['status']} and has no result; ask job_status")
+            raise ToolError(f"Job {job_id} is {job['status']} and has no result. Call job_status.")
         return _with_coverage(shorter(job["result"], top=top))
 
     async def start_scan(
         self,
-        track: Annotated[str, Field(description="music id, link of a track or of a video")],
+        track: Annotated[str, Field(description="music id, link to a track, or link to a video")],
         count: Annotated[int, Field(ge=1, le=500)] = 30,
         sort_by: SortBy = "hot_score",
     ) -> Told:
-        """Start a scan of a track, or get the stored result's job; then ask job_status."""
+        """Start a scan of a track, or return the job of a stored result; then call job_status."""
         answer = await _asked(self._client.create_job(track, count=count, sort_by=sort_by))
         return _with_coverage({**answer.data, "result": None})
 
@@ -139,7 +144,7 @@ class Tools:
 
 
 def build_server(client: AsyncClient, *, may_start_jobs: bool) -> MCPServer[Any]:
-    """A server with the tools; `start_scan` among them only where the operator allows it."""
+    """Build a server with the tools; `start_scan` only if the operator allows it."""
     server: MCPServer[Any] = MCPServer(
         "sametrack",
         title="Sametrack",
@@ -171,7 +176,7 @@ async def _told(asked: Awaitable[Answer[Any]]) -> Told:
 
 
 async def _asked[Data](asked: Awaitable[Answer[Data]]) -> Answer[Data]:
-    """The answer, or the service's refusal in words that lead on."""
+    """Await a response; turn a service error into a tool error with its hint."""
     try:
         return await asked
     except ServiceError as error:

@@ -1,1 +1,1 @@
-"""The API description: OpenAPI, the reference in two languages, links between operations."""
+"""API description: OpenAPI, the bilingual reference, links between operations."""

@@ -1,4 +1,4 @@
-"""The API description: what the framework writes, completed with security and examples."""
+"""The API description: the framework's document, completed with security, examples and Chinese."""
 
 import copy
 from typing import Any, get_args, get_type_hints
@@ -16,14 +16,14 @@ from api.schemas.examples import ANSWERS_SHOWN, EXAMPLES, read_example
 
 OPENAPI_VERSION = "3.1.0"
 DESCRIPTION = """\
-Find the public videos that really carry a recording: confirmed by listening, ranked by
-engagement, honest about what was not seen.
+Find the public videos that really use a recording, confirmed by audio matching and ranked by
+engagement, with a report of what could not be seen.
 
-Every JSON answer under `/api/v1/` has the same eleven keys. On failure `data.error` says what was
-wrong (`detail`) and what to do (`hint`); `type` is stable. Results are never a full enumeration of
+Every JSON response under `/api/v1/` has the same eleven keys. On failure `data.error` says what
+went wrong (`detail`) and what to do (`hint`); `type` is stable. Results are never a full enumeration of
 the platform: `coverage_complete` is always false.
 
-找出真正使用同一段录音的公开视频: 以听音核验确认, 按互动排行, 并说明未能看到的部分.
+查找真正使用同一录音的公开作品: 通过音频核验确认, 按热度排行, 并说明未能读取的部分.
 
 所有 `/api/v1/` 下的 JSON 响应使用相同的十一个字段. 失败时 `data.error` 说明原因 (`detail`) 与处理
 办法 (`hint`), `type` 稳定不变. 结果不代表平台全量: `coverage_complete` 始终为 false.
@@ -38,24 +38,24 @@ SECURITY_SCHEMES = {
         "type": "apiKey",
         "in": "header",
         "name": "x-api-key",
-        "description": "The same token in a header of its own. 以单独的请求头携带同一令牌.",
+        "description": "The same token in its own header. 也可以用单独的请求头携带同一令牌.",
     },
 }
 TAGS = {
-    "User": "Accounts, their works and how they fare",
-    "Music": "Tracks: rankings, related works, observed lists",
-    "Jobs": "Scans in the background",
-    "Search": "The platform's own search, which it protects",
-    "Video": "Works by their ids",
+    "User": "Accounts, their posts and metrics",
+    "Music": "Tracks: rankings, related videos, observed lists",
+    "Jobs": "Background scans",
+    "Search": "The platform's protected search",
+    "Video": "Videos by id",
     "Hashtag": "Hashtags: observed lists",
-    "Chart": "The history of the chart",
-    "Sametrack": "Our own, beyond the interface",
+    "Chart": "Chart history",
+    "Sametrack": "Extensions beyond the interface",
     "Operation": "For supervisors: no token, no envelope",
 }
 OPTIONAL_TOKEN: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}, {}]
 PROTECTED = "/api/"
 OURS = "/api/v1/sametrack/"
-"""Everything below is beyond the interface."""
+"""Operations below this path are extensions of the interface."""
 _INVALID = str(ANSWERS["invalid_video_ids"].status)
 _GOOD = str(OK)
 _ENVELOPE_SHOWN = {
@@ -73,7 +73,7 @@ _FRAMEWORK_SHAPES = ("HTTPValidationError", "ValidationError")
 
 
 def describe(app: FastAPI) -> None:
-    """Give the application its description, made once."""
+    """Give the application its API description, built on first use."""
     document: dict[str, Any] = {}
 
     def openapi() -> dict[str, Any]:
@@ -81,11 +81,11 @@ def describe(app: FastAPI) -> None:
             document.update(_build(app))
         return document
 
-    app.openapi = openapi  # type: ignore[method-assign]  # the framework's own way to replace it
+    app.openapi = openapi  # type: ignore[method-assign]  # the documented way to replace it
 
 
 def parameter_names(route: object) -> frozenset[str]:
-    """Names that an operation has: the fields of its query and body models."""
+    """Return the parameter names of an operation: the fields of its query and body models."""
     endpoint = getattr(route, "endpoint", None)
     if endpoint is None:
         return frozenset()
@@ -122,7 +122,7 @@ def _build(app: FastAPI) -> dict[str, Any]:
 
 
 def in_chinese(document: dict[str, Any]) -> dict[str, Any]:
-    """The same description with its Chinese words in the places of the English ones."""
+    """Return a copy of the description with Chinese texts in place of the English ones."""
     found = copy.deepcopy(document)
     _turn(found)
     return found
@@ -157,7 +157,7 @@ def _say_in_both(operation: dict[str, Any], name: str) -> None:
 
 
 def _show_failure(response: dict[str, Any], kind: str) -> None:
-    """A whole answer of this kind, as it would come: the detail differs each time."""
+    """Add an example response of this error type; the real `detail` varies."""
     answer = ANSWERS[kind]
     error = {
         "type": kind,
@@ -176,7 +176,7 @@ def _show_failure(response: dict[str, Any], kind: str) -> None:
 
 
 def _part_languages(node: object) -> None:
-    """Descriptions in English, with the Chinese beside them; answers that are shown stay."""
+    """Split bilingual descriptions into English and Chinese. Examples are left as they are."""
     if isinstance(node, list):
         for one in node:
             _part_languages(one)
@@ -194,9 +194,11 @@ def _part_languages(node: object) -> None:
 
 def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:
     if _FRAMEWORK_SHAPES[0] in str(operation["responses"].get(_INVALID)):
-        del operation["responses"][_INVALID]  # the framework's own answer, which is never given
+        del operation["responses"][
+            _INVALID
+        ]  # the framework's default error, which is never returned
     if operation["responses"].get(_GOOD, {}).get("content") == _ANYTHING:
-        del operation["responses"][_GOOD]  # the framework adds it to operations that never succeed
+        del operation["responses"][_GOOD]  # added by the framework to operations that never succeed
     operation["security"] = OPTIONAL_TOKEN if is_protected else []
     examples = EXAMPLES.get(operation["operationId"], {})
     for parameter in operation.get("parameters", []):

@@ -1,6 +1,6 @@
-"""Links between operations in the API description: what of an answer goes into which request.
+"""OpenAPI links: which field of a response is a parameter of another operation.
 
-For generators of clients and for tests that follow them. Adds to a document, decides nothing.
+For client generators and for tests that follow links.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from api.responses.errors import ACCEPTED, OK
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """From the answer of one operation to the request of another, by their short names."""
+    """A link from the response of one operation to the request of another, by short names."""
 
     source: str
     status: int
@@ -66,7 +66,7 @@ LINKS = (
 
 
 def add_links(document: dict[str, Any]) -> None:
-    """Write the links into the answers that they start from."""
+    """Add the links to the responses in an API description."""
     operations = dict(_operations(document))
     for link in LINKS:
         response = operations[link.source]["responses"][str(link.status)]

@@ -1,7 +1,7 @@
-"""The reference: every operation with its parameters, every error, as data in two languages.
+"""The reference: every operation with its parameters and every error, as bilingual data.
 
-Read from the API description and the table of errors, never written by hand; the tables of the
-README and of `docs/`, the console and the page all come from here. Builds data, renders nothing.
+It is derived from the API description and the error table. README, `docs/`, console and reference
+page all use it. It builds data and renders nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ APP = f"{VIDPLAT}/app/v3"
 ZH = "x-description-zh"
 SUMMARY_ZH = "x-summary-zh"
 DEFAULT_FROM = "x-default-from"
-"""Marks a parameter that takes the value of another one when it is left out."""
-LARGEST_WHOLE = 2**53 - 1  # stands in the description where the interface names no maximum
+"""Marks a parameter whose default is the value of another parameter."""
+LARGEST_WHOLE = 2**53 - 1  # used in the description where the interface has no maximum
 _PLACES = {"query", "path", "header"}
 _GOOD = str(OK)
 _BINARY = ("audio/", "image/png")
@@ -29,7 +29,7 @@ type Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An operation of the interface: its number there, and the name that clients use."""
+    """An operation of the interface: its number there and its short name for clients."""
 
     number: str
     id: str
@@ -60,13 +60,13 @@ _BY_ADDRESS = {(one.method, one.path): one for one in INTERFACE}
 
 
 def build_reference(document: Document) -> Document:
-    """All operations and errors of an API description.
+    """Build the reference of all operations and errors of an API description.
 
     Args:
-        document: The description as `api.openapi.description` completes it.
+        document: The API description as built by `api.openapi.description`.
 
     Returns:
-        `operations`: those of the interface by their number, then our own; `errors`.
+        `operations`: those of the interface by number, then the extensions; `errors`.
     """
     found = [
         _operation(document, path, method.upper(), described)
@@ -77,7 +77,7 @@ def build_reference(document: Document) -> Document:
 
 
 def build_errors() -> list[Document]:
-    """Every type of error: status, message and what to do, in both languages."""
+    """Return every error type with status, message and hint, in both languages."""
     return [
         {
             "type": name,
@@ -92,8 +92,10 @@ def build_errors() -> list[Document]:
 
 
 def operation_name(method: str, path: str, operation_id: str) -> str:
-    """The short name: of the interface's table, else the handler's, which the framework's id
-    begins with.
+    """Return the short name of an operation.
+
+    It comes from the interface table, otherwise from the handler's name, with which the framework's
+    operation id begins.
     """
     listed = _BY_ADDRESS.get((method, path))
     if listed is not None:
@@ -191,7 +193,7 @@ def _parameter(name: str, place: str, field: Document, needed: object) -> Docume
 
 
 def _number(limits: Mapping[str, Any], name: str) -> int | float | None:
-    """Bodies carry the limits of whole numbers as `15.0`."""
+    """Return a limit; integer limits of body fields come as floats such as `15.0`."""
     limit: int | float | None = limits.get(name)
     return int(limit) if limit is not None and limits.get("type") == "integer" else limit
 
@@ -203,7 +205,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def _example(path: str, described: Document, parameters: list[Document]) -> Document | None:
-    """A request that runs as it stands: path and query filled in, and the body."""
+    """Return a complete example request: path and query filled in, and the body."""
     shown = {
         one["name"]: one["example"] for one in described.get("parameters", []) if "example" in one
     }
@@ -222,7 +224,7 @@ def _example(path: str, described: Document, parameters: list[Document]) -> Docu
 
 
 def _file(path: str, described: Document) -> str | None:
-    """The name under which an answer that is no text is kept."""
+    """Return the file name to save a binary response under, None for text."""
     kind = next(iter(described["responses"].get(_GOOD, {}).get("content", {})), "")
     if not kind.startswith(_BINARY):
         return None

@@ -1,3 +1,3 @@
-"""Parameters of requests: queries and bodies, strict, with the limits that the API description
-shows.
+"""Request parameters: strict query and body models, with the limits shown in the API
+description.
 """

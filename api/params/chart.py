@@ -1,4 +1,4 @@
-"""Queries and bodies of the operations on the chart. Limits of endpoint 16: `CHART_PARAMETERS`."""
+"""Queries and bodies of the chart operations. `CHART_PARAMETERS` has the limits of endpoint 16."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
@@ -19,7 +19,7 @@ def _day(name: str) -> str:
 
 
 class ChartQuery(QueryModel):
-    """Query of the chart's history. Whether its dates make a range is judged by `to_span`."""
+    """Query of the chart history. `to_span` checks whether its dates form a range."""
 
     whole_fields: ClassVar[Mapping[str, type]] = {"interval_days": int, "limit": int}
 
@@ -31,28 +31,28 @@ class ChartQuery(QueryModel):
     limit: StrictInt = limited("limit", CHART_PARAMETERS)
 
     def to_span(self) -> Span:
-        """The days that were asked for.
+        """Return the requested range of days.
 
         Raises:
-            InvalidDateRangeError: They are no dates, or no range of the chart.
+            InvalidDateRangeError: A date is invalid, or the range is outside the chart.
         """
         return read_span(self.start_date, self.end_date)
 
 
-_SONG_KEY = "song, as answers of the chart's history name it. 歌曲标识, 见历史榜单返回的 song_key"
+_SONG_KEY = "`song_key` of a song in the chart history. 歌曲标识, 见历史榜单返回的 song_key"
 SongKeyText = Annotated[
     Text, Field(min_length=1, max_length=100, description=_SONG_KEY, examples=["hash:0a1b2c3d"])
 ]
 
 
 class ChartLinksQuery(QueryModel):
-    """Query of what people said of songs and music ids."""
+    """Query of manual links between songs and music ids."""
 
     song_key: SongKeyText | None = Field(None, description=_SONG_KEY)
 
 
 class ChartLinkBody(Strict):
-    """Body of a statement about a song and a music id."""
+    """Body of a manual link between a song and a music id."""
 
     song_key: SongKeyText
     music_id: Annotated[
@@ -65,13 +65,13 @@ class ChartLinkBody(Strict):
     ]
     said: Said = Field(
         description=(
-            "`same`: the song is this music id; `different`: it is not; `withdrawn`: the rules "
-            "hold again. 同一首、不是同一首或撤回"
+            "`same`: the song is this music id; `different`: it is not; `withdrawn`: the "
+            "automatic rules apply again. 同一首、不是同一首或撤回"
         )
     )
     said_by: Annotated[Text, Field(max_length=MAX_NAME_LENGTH)] | None = Field(
-        None, description="who says it. 标注人"
+        None, description="who made the decision. 标注人"
     )
     note: Annotated[Text, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
-        None, description="in the person's own words. 备注"
+        None, description="free text. 备注"
     )

@@ -1,4 +1,4 @@
-"""The query of the discovery (endpoint 9). Its limits are `DISCOVERY_PARAMETERS`."""
+"""Query of the discovery (endpoint 9). `DISCOVERY_PARAMETERS` has its limits."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -18,7 +18,7 @@ class DiscoveryQuery(QueryModel):
     whole_fields: ClassVar[Mapping[str, type]] = {"author_limit": int}
 
     music_id: InputText | None = Field(None, description=WHAT_TO_GIVE)
-    url: InputText | None = Field(None, description="another name for `music_id`")
+    url: InputText | None = Field(None, description="alias of `music_id`")
     author_limit: StrictInt = limited("author_limit", DISCOVERY)
     candidate_limit: StrictInt = limited("candidate_limit", DISCOVERY)
     match_threshold: StrictFloat = limited("match_threshold", DISCOVERY)
@@ -27,9 +27,9 @@ class DiscoveryQuery(QueryModel):
 
     @property
     def music_input(self) -> str:
-        """The one input that was given, whatever it was called."""
+        """The music input, under whichever of its names it was passed."""
         return one_input(music_id=self.music_id, url=self.url)
 
     def to_parameters(self) -> DiscoveryParameters:
-        """The effective parameters."""
+        """Return the effective parameters."""
         return DiscoveryParameters(**{name: getattr(self, name) for name in DISCOVERY})

@@ -1,4 +1,4 @@
-"""The queries of the reads of users and lists. Limits: `pipelines/parameters/lists.py`."""
+"""Queries for users and video lists. `pipelines/parameters/lists.py` has the limits."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
@@ -17,7 +17,7 @@ SecUserId = Annotated[
     StrictStr,
     Field(
         pattern=r"^[A-Za-z0-9_-]{1,256}$",
-        description="id of the account, as get_sec_user_id gives it. 用户 sec_user_id",
+        description="id of the account, as returned by get_sec_user_id. 用户 sec_user_id",
     ),
 ]
 _ID = r"^[0-9]{5,30}$"
@@ -34,7 +34,7 @@ class ResolveQuery(QueryModel):
 
     url: InputText = Field(
         description=(
-            "profile link, share short link, link of a work, or text that holds one or the id. "
+            "profile link, short share link, video link, or text that contains one or the id. "
             "主页链接、分享短链接、作品链接, 或包含链接或 ID 的文本"
         )
     )

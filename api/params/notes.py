@@ -1,4 +1,4 @@
-"""Limits of what users write, and what they can say of a compared pair."""
+"""Verdicts of annotations, and length limits of texts that users write."""
 
 from typing import Literal, get_args
 

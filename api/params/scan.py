@@ -1,7 +1,8 @@
-"""What a request may say: strict types, unknown names refused. Limits come from `PARAMETERS`.
+"""Parameters of a scan: strict types, unknown names refused. `PARAMETERS` has the limits.
 
-Query strings are text, so `QueryModel` turns canonical text into typed values and leaves anything
-else as it is, for the strict field to refuse. What the values mean is the domain's business.
+A query string is text, so `QueryModel` converts canonical text into typed values and leaves
+anything else for the strict field to refuse. Not here: what the values mean
+(`pipelines/parameters`).
 """
 
 import re
@@ -40,7 +41,7 @@ from pipelines.parameters.scan import (
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import JobStatus
 
-LARGEST_WHOLE = 2**53 - 1  # the largest whole number that every JSON reader keeps exact
+LARGEST_WHOLE = 2**53 - 1  # the largest integer that every JSON parser keeps exact
 MAX_KEYWORD_LENGTH = 100
 MAX_BATCH_INPUTS = 10
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -50,7 +51,7 @@ _SEPARATORS = re.compile("[,\uff0c]")
 
 
 def _printable(text: str) -> str:
-    """Refuse what neither a store nor an answer can carry: lone surrogates and controls."""
+    """Refuse lone surrogates and control characters: they can be neither stored nor returned."""
     for sign in text:
         if "\ud800" <= sign <= "\udfff" or (sign < " " and sign not in "\t\n\r") or sign == "\x7f":
             raise PydanticCustomError("text", "Input should be text without control characters")
@@ -58,7 +59,7 @@ def _printable(text: str) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Refuse lone surrogates: an answer could not repeat them."""
+    """Refuse lone surrogates: a response could not repeat them."""
     if any("\ud800" <= sign <= "\udfff" for sign in text):
         raise PydanticCustomError("text", "Input should be text")
     return text
@@ -71,7 +72,7 @@ Keyword = Annotated[Text, Field(min_length=1, max_length=MAX_KEYWORD_LENGTH)]
 
 
 def limited(name: str, table: Mapping[str, Parameter] = BY_NAME) -> Any:
-    """The pydantic field of a parameter of a table: default, limits, description."""
+    """Build the pydantic field of a parameter in a table, with default, limits and description."""
     parameter = table[name]
     maximum = parameter.maximum
     if parameter.kind is int and maximum is None:
@@ -87,7 +88,7 @@ def limited(name: str, table: Mapping[str, Parameter] = BY_NAME) -> Any:
 
 
 def _keywords(value: object) -> object:
-    """Text is split at commas of both scripts; doubles and blanks go, the order stays."""
+    """Split text at commas of both scripts; drop blanks and duplicates, keep the order."""
     if isinstance(value, str):
         value = _SEPARATORS.split(value)
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
@@ -100,7 +101,7 @@ def _keywords(value: object) -> object:
 
 
 class Strict(BaseModel):
-    """Unknown names are refused, nothing is converted."""
+    """Refuses unknown names and converts nothing."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -117,7 +118,7 @@ class QueryModel(Strict):
 
     @classmethod
     def _typed(cls, name: str, value: object) -> object:
-        """Canonical text of the field's type as a value: not `+3`, ` 3`, `03`, `1_0`, `yes`."""
+        """Convert canonical text to the type of the field; not `+3`, ` 3`, `03`, `1_0` or `yes`."""
         kind = BY_NAME[name].kind if name in BY_NAME else cls.whole_fields.get(name, str)
         if not isinstance(value, str) or kind is str:
             return value
@@ -128,11 +129,11 @@ class QueryModel(Strict):
         return float(value) if _REAL.fullmatch(value) else value
 
     whole_fields: ClassVar[Mapping[str, type]] = {}
-    """Fields beside `PARAMETERS` that are not text."""
+    """Types of fields that are neither in `PARAMETERS` nor text."""
 
 
 class ScanFields(Strict):
-    """The parameters of a scan; the same for the query of endpoint 5 and the body of 7."""
+    """Parameters of a scan, shared by the query of endpoint 5 and the bodies of 6 and 7."""
 
     candidate_limit: StrictInt = limited("candidate_limit")
     count: StrictInt = limited("count")
@@ -150,14 +151,14 @@ class ScanFields(Strict):
     refresh: StrictBool = limited("refresh")
 
     def to_parameters(self) -> ScanParameters:
-        """The effective parameters: linked values taken over."""
+        """Return the effective parameters, with linked defaults filled in."""
         given = {name: getattr(self, name) for name in ScanFields.model_fields}
         return scan_parameters({**given, "search_keywords": tuple(self.keywords)})
 
     @property
     @abstractmethod
     def keywords(self) -> list[str]:
-        """The search keywords, whichever way they were written."""
+        """The search keywords, in whichever form they were passed."""
 
 
 KeywordList = Annotated[
@@ -171,7 +172,8 @@ class HotVideosQuery(ScanFields, QueryModel):
     """Query of `fetch_music_hot_videos`."""
 
     music_id: InputText | None = Field(None, description=f"{WHAT_TO_GIVE}")
-    url: InputText | None = Field(None, description="another name for `music_id`")
+
+    url: InputText | None = Field(None, description="alias of `music_id`")
     search_keywords: InputText | None = Field(
         None, description=f"{_KEYWORDS_MEANING}; comma-separated"
     )
@@ -184,17 +186,17 @@ class HotVideosQuery(ScanFields, QueryModel):
 
     @property
     def keywords(self) -> list[str]:
-        """The titles between the commas."""
+        """The titles, split at commas."""
         return _KEYWORDS.validate_python(self.search_keywords or [])
 
     @property
     def music_input(self) -> str:
-        """The one input that was given, whatever it was called."""
+        """The music input, under whichever of its names it was passed."""
         return one_input(music_id=self.music_id, url=self.url)
 
 
 class ScanBody(ScanFields):
-    """The parameters of a scan as a JSON body gives them; the same for endpoints 6 and 7."""
+    """Parameters of a scan in a JSON body, shared by endpoints 6 and 7."""
 
     search_keywords: Annotated[
         KeywordList,
@@ -216,7 +218,7 @@ class ScanBody(ScanFields):
 
     @property
     def keywords(self) -> list[str]:
-        """The titles of the array, or between the commas of the text."""
+        """The titles of the array, or of the text split at commas."""
         return self.search_keywords
 
 
@@ -228,7 +230,7 @@ class BatchBody(ScanBody):
         Field(
             min_length=1,
             max_length=MAX_BATCH_INPUTS,
-            description=f"{WHAT_TO_GIVE}; each item is judged by itself",
+            description=f"{WHAT_TO_GIVE}; each item is processed independently",
         ),
     ]
 
@@ -237,31 +239,31 @@ class JobBody(ScanBody):
     """Body of `music_collection_jobs`."""
 
     input: InputText | None = Field(None, description=WHAT_TO_GIVE)
-    music_id: InputText | None = Field(None, description="another name for `input`")
-    url: InputText | None = Field(None, description="another name for `input`")
-    keyword: Keyword | None = Field(None, description="song name, with `search_only`")
-    search_only: StrictBool = Field(False, description="search by keyword only, no track")
+    music_id: InputText | None = Field(None, description="alias of `input`")
+    url: InputText | None = Field(None, description="alias of `input`")
+    keyword: Keyword | None = Field(None, description="song name, used with `search_only`")
+    search_only: StrictBool = Field(False, description="search by keyword only, without a track")
 
     @property
     def music_input(self) -> str:
-        """The one input that was given, whatever it was called."""
+        """The music input, under whichever of its names it was passed."""
         return one_input(input=self.input, music_id=self.music_id, url=self.url)
 
     @model_validator(mode="after")
     def _keyword_needs_its_mode(self) -> Self:
         if self.search_only and self.keyword is None:
-            raise PydanticCustomError("missing", "search_only=true needs `keyword`")
+            raise PydanticCustomError("missing", "search_only=true requires `keyword`")
         if self.keyword is not None and not self.search_only:
-            raise PydanticCustomError("keyword_mode", "`keyword` needs search_only=true")
+            raise PydanticCustomError("keyword_mode", "`keyword` requires search_only=true")
         return self
 
 
 class AnnotationBody(Strict):
     """Body of an annotation."""
 
-    verdict: Said = Field(description="what a person hears: `same` or `not_the_same`")
+    verdict: Said = Field(description="manual verdict: `same` or `not_the_same`")
     note: Annotated[Text, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
-        None, description="in the person's own words"
+        None, description="free text"
     )
 
 
@@ -270,23 +272,23 @@ class JobListQuery(QueryModel):
 
     whole_fields: ClassVar[Mapping[str, type]] = {"limit": int}
 
-    limit: StrictInt = Field(50, ge=1, le=200, description="how many of the newest jobs")
-    status: JobStatus | None = Field(None, description="only jobs in this state")
+    limit: StrictInt = Field(50, ge=1, le=200, description="maximum number of jobs, newest first")
+    status: JobStatus | None = Field(None, description="only jobs with this status")
 
 
 def one_input(**given: str | None) -> str:
-    """The value of the one alias that was used.
+    """Return the value of the single alias that was passed.
 
     Raises:
-        MissingParameterError: None was.
-        InvalidParameterError: Two were, and they disagree.
+        MissingParameterError: No alias was passed.
+        InvalidParameterError: Several aliases were passed with different values.
     """
     values = {name: value for name, value in given.items() if value is not None}
     if not values:
         raise MissingParameterError(f"`{next(iter(given))}` is required", hint=WHAT_TO_GIVE)
     if len(set(values.values())) > 1:
         raise InvalidParameterError(
-            f"{' and '.join(f'`{name}`' for name in values)} name different things",
-            hint="Give one of them",
+            f"{' and '.join(f'`{name}`' for name in values)} have different values",
+            hint="Pass only one of them",
         )
     return next(iter(values.values()))

@@ -1,7 +1,7 @@
-"""Bodies and queries of the operations on watchlists; the limits stand here, the rules below.
+"""Bodies and queries of the watchlist operations.
 
-What a name, a rhythm or an input may be is said by `warehouse/records/watchlists.py`; here are
-types.
+Types and size limits are declared here. `warehouse/records/watchlists.py` has the rules for names,
+schedules and inputs.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from warehouse.records.watchlists import (
 MAX_EVERY_LENGTH = 100
 _USUAL = Thresholds()
 _NAME_MEANING = (
-    "name of the watchlist: 1 to 64 small letters, digits, - and _. "
+    "name of the watchlist: 1 to 64 lower-case letters, digits, - and _. "
     "监控清单名称: 1 至 64 个小写字母、数字、- 或 _"
 )
 Name = Annotated[StrictStr, Field(pattern=NAME_PATTERN, description=_NAME_MEANING)]
@@ -42,34 +42,32 @@ Every = Annotated[
 
 
 class EntryBody(Strict):
-    """One thing to look at."""
+    """One entry of a watchlist."""
 
     kind: EntryKind = Field(
         description="`track`, `account` or `hashtag`. 类型: 音乐、账号或话题", examples=["track"]
     )
-    input: InputText = Field(
-        description="its id or a link, as it is given. ID 或链接", examples=["7300000000000000001"]
-    )
+    input: InputText = Field(description="id or link. ID 或链接", examples=["7300000000000000001"])
 
 
 class ThresholdsBody(Strict):
-    """From which change on a digest names it; null: never."""
+    """Smallest changes that a digest reports; null disables a threshold."""
 
     velocity: Annotated[StrictFloat, Field(ge=0, le=LARGEST_WHOLE)] | None = Field(
         _USUAL.velocity,
-        description="gain of hot score per day of a work. 作品热度日增量阈值",
+        description="increase of a video's hot score per day. 作品热度日增量阈值",
     )
     rank_change: Annotated[StrictInt, Field(ge=1, le=500)] | None = Field(
         _USUAL.rank_change,
-        description="places up or down within the Top N. Top N 内名次变化阈值",
+        description="rank change within the Top N. Top N 内名次变化阈值",
     )
     new_music_id: StrictBool = Field(
         _USUAL.new_music_id,
-        description="another music id carries the same recording. 是否提示承载同一录音的新音乐 ID",
+        description="report a new music id with the same recording. 是否提示使用同一录音的新音乐 ID",
     )
 
 
-_ENTRIES = f"what to look at, 1 to {MAX_ENTRIES} entries. 监控条目, 1 至 {MAX_ENTRIES} 个"
+_ENTRIES = f"what to watch, 1 to {MAX_ENTRIES} entries. 监控条目, 1 至 {MAX_ENTRIES} 个"
 Entries = Annotated[
     list[EntryBody],
     Field(
@@ -79,11 +77,11 @@ Entries = Annotated[
     ),
 ]
 _PARAMETERS = (
-    "parameters of the scans of its tracks, as for a collection job; `refresh` is true unless "
-    "given. 音乐扫描参数, 同采集任务; refresh 默认为 true"
+    "parameters for scans of its tracks, as for a collection job; `refresh` defaults to true. "
+    "音乐扫描参数, 同采集任务; refresh 默认为 true"
 )
-_ENABLED = "whether it runs by itself. 是否按计划执行"
-_THRESHOLDS = "from which change on a digest names it. 变化提示阈值"
+_ENABLED = "whether it runs on schedule. 是否按计划执行"
+_THRESHOLDS = "smallest changes that a digest reports. 变化提示阈值"
 
 
 class WatchlistBody(Strict):
@@ -97,7 +95,7 @@ class WatchlistBody(Strict):
     enabled: StrictBool = Field(default=True, description=_ENABLED)
 
     def to_plan(self) -> Plan:
-        """The plan; of the parameters only what was given, so that defaults may change."""
+        """Return the plan. It stores only the given parameters, so that defaults may change."""
         return Plan(
             name=self.name,
             every=self.every,
@@ -109,7 +107,7 @@ class WatchlistBody(Strict):
 
 
 class WatchlistChange(Strict):
-    """Body of `sametrack_watchlist_change`: fields that are given replace those that are kept."""
+    """Body of `sametrack_watchlist_change`: given fields replace the stored ones."""
 
     every: Every | None = Field(None, description=_EVERY)
     entries: Entries | None = Field(None, description=_ENTRIES)
@@ -118,7 +116,9 @@ class WatchlistChange(Strict):
     enabled: StrictBool | None = Field(None, description=_ENABLED)
 
     def to_fields(self) -> dict[str, Any]:
-        """What was given, as `Plan.to_document` has it; null is "as it is"."""
+        """Return the given fields in the form of `Plan.to_document`; null leaves a field
+        unchanged.
+        """
         given = self.model_dump(exclude_none=False, include=self.model_fields_set)
         if self.parameters is not None:
             given["parameters"] = self.parameters.model_dump(exclude_unset=True)
@@ -126,10 +126,10 @@ class WatchlistChange(Strict):
 
 
 class WatchRunsQuery(QueryModel):
-    """Query of the lists of runs and digests."""
+    """Query for lists of runs and digests."""
 
     whole_fields: ClassVar[Mapping[str, type]] = {"limit": int}
 
     limit: StrictInt = Field(
-        20, ge=1, le=200, description="how many of the newest runs. 返回最新运行的数量"
+        20, ge=1, le=200, description="maximum number of runs. 返回最新运行的数量"
     )

@@ -1,1 +1,1 @@
-"""How every answer looks: the envelope, the errors with their HTTP status, both languages."""
+"""Format of responses: the envelope, errors with their HTTP status, texts in both languages."""

@@ -1,6 +1,6 @@
-"""The one envelope of every JSON answer under `/api/v1/`, success and failure alike.
+"""The envelope of every JSON response under `/api/v1/`, for success and failure.
 
-Built here and nowhere else. What goes into `data` is the routes' business.
+Only this module builds it. Routes decide what goes into `data`.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _FRESH = (b"etag", b"cache-control", b"vary")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """An answer may be kept: until then, and as long as nothing new is known of the entities."""
+    """How long a response may be cached: until a time, and until one of the entities changes."""
 
     entities: frozenset[str]
     until: datetime | None
@@ -33,7 +33,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An answer that may be told again. `tail` is the envelope behind what is new each time."""
+    """A cached response. `tail` is the part of the envelope that is the same for every request."""
 
     tail: bytes
     tag: str
@@ -43,10 +43,10 @@ class Told:
 
 @dataclass(slots=True)
 class Call:
-    """What an envelope says about the request. `params` fills up once they are understood.
+    """What an envelope says about its request. `params` is filled once they are validated.
 
-    `wish` and `shown` are what the answer cache learns of the answer; `route` is the template of
-    the path, where it is not in the scope.
+    `wish` and `shown` tell the response cache about the response. `route` is the path template, set
+    where the scope has none.
     """
 
     request_id: str
@@ -60,23 +60,23 @@ class Call:
 
 
 class Json(Response):
-    """A JSON answer in UTF-8, encoded by orjson."""
+    """A JSON response in UTF-8, encoded by orjson."""
 
     media_type = "application/json"
 
     def render(self, content: object) -> bytes:
-        """Encode; text that is no Unicode has been refused at the door."""
+        """Encode the content. Text that is not valid Unicode was refused before."""
         return orjson.dumps(content)
 
 
 def call_of(scope: Scope) -> Call:
-    """The call that the outermost layer opened for this request."""
+    """Return the `Call` that the outermost middleware created for this request."""
     found: Call = scope["state"]["call"]
     return found
 
 
 def understood(scope: Scope, params: Mapping[str, Any]) -> None:
-    """Note the parameters as the service understood them: typed, defaults in, aliases resolved."""
+    """Record the effective parameters: typed, with defaults, aliases resolved."""
     call_of(scope).params.update(params)
 
 
@@ -91,20 +91,20 @@ def success(
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A `data` that is encoded already; `tag` tells one content from another."""
+    """Encoded `data`; `tag` identifies its content."""
 
     body: bytes
     tag: str
 
 
 def render(data: object) -> Rendered:
-    """Encode what will be sent more than once."""
+    """Encode data that is sent more than once."""
     body = orjson.dumps(data)
     return Rendered(body, hashlib.blake2b(body, digest_size=12).hexdigest())
 
 
 def read(scope: Scope, data: object, *, headers: Mapping[str, str] | None = None) -> Response:
-    """Wrap what was read; 304 when the reader has the same `data` already."""
+    """Wrap the `data` of a read with an ETag; answer 304 if the client already has it."""
     rendered = data if isinstance(data, Rendered) else render(data)
     tag = f'W/"{rendered.tag}"'
     fresh = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
@@ -116,7 +116,7 @@ def read(scope: Scope, data: object, *, headers: Mapping[str, str] | None = None
 
 
 def to_told(scope: Scope) -> Told | None:
-    """What this request was answered by `read`, ready to be told again; None: by nothing."""
+    """Return the response of `read` in cacheable form, or None if `read` was not called."""
     shown = call_of(scope).shown
     if shown is None:
         return None
@@ -128,12 +128,12 @@ def to_told(scope: Scope) -> Told | None:
 
 
 def route_of(scope: Scope) -> str:
-    """The template of the path of the operation that answered, or answered first; "": of none."""
+    """Return the path template of the operation that produced the response, "" if there is none."""
     return call_of(scope).route or str(getattr(scope.get("route"), "path", ""))
 
 
 async def tell_again(scope: Scope, told: Told, send: Send) -> None:
-    """What `read` answered, to another request: its own id and time, 304 where it knows `data`."""
+    """Send a cached response with the request's own id and time, or 304 if the client has it."""
     call = call_of(scope)
     call.route = told.route
     if told.tag in _tags_known(scope):
@@ -150,7 +150,7 @@ async def tell_again(scope: Scope, told: Told, send: Send) -> None:
 def failure(
     scope: Scope, error: SametrackError, *, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Tell an error in the envelope: status, both languages, what to do next."""
+    """Build the error response: status, message in both languages, hint."""
     document = with_hint(error.to_document())
     answer = answer_of(error.type)
     content = _envelope(
@@ -199,14 +199,14 @@ _HEAD = b'{"code":%d,"request_id":"' % OK
 
 @lru_cache(maxsize=4)
 def _middle(second: int, time_zone: ZoneInfo) -> bytes:
-    """What stands between the request id and the lasting part, the same for a whole second."""
+    """Return the part between request id and tail, which is the same within one second."""
     message, message_zh = SUCCESS[OK]
     document = {"message": message, "message_zh": message_zh, **_now(second, time_zone)}
     return b'",' + orjson.dumps(document)[1:-1] + b","
 
 
 def _docs(scope: Scope) -> str:
-    """The operation on the reference page; the page itself where there is no operation."""
+    """Return the address of the operation on the reference page, or of the page itself."""
     route = scope.get("route")
     unique_id, tags = getattr(route, "unique_id", None), getattr(route, "tags", None)
     return f"{DOCS_PATH}#/{tags[0]}/{unique_id}" if unique_id and tags else DOCS_PATH

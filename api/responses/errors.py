@@ -1,7 +1,7 @@
-"""What goes wrong at the door, and how each cause is told: HTTP status, both languages, advice.
+"""Errors of the HTTP interface, and the status, message and hint of every error type.
 
-The only file that knows HTTP status codes. Causes that the whole house shares are classes of
-`warehouse/records/errors.py`; the ones here exist only because there is HTTP.
+The only module that knows HTTP status codes. Errors shared by all packages are in
+`warehouse/records/errors.py`; those here exist only because of HTTP.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ NOT_READY = 503
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How one `type` of error is answered. `hint` stands in where the error brings none."""
+    """Status, messages and default hint for one error `type`."""
 
     status: int
     message: str
@@ -28,49 +28,49 @@ class Answer:
 
 
 class MissingParameterError(InputError):
-    """A parameter that is needed was not given."""
+    """A required parameter is missing."""
 
     type = "missing_parameter"
 
 
 class UnknownParameterError(InputError):
-    """A parameter that this operation does not have."""
+    """The operation has no such parameter."""
 
     type = "unknown_parameter"
 
 
 class MalformedJsonError(InputError):
-    """The body is not one JSON document in UTF-8."""
+    """The body is not a single JSON document in UTF-8."""
 
     type = "malformed_json"
 
 
 class UnauthorizedError(SametrackError):
-    """A token is configured and the request lacks a valid one."""
+    """A token is configured and the request has no valid one."""
 
     type = "unauthorized"
 
 
 class CrossSiteRequestError(SametrackError):
-    """A page of another site tries to use this service through the reader's browser."""
+    """A page of another site sent the request through a browser."""
 
     type = "cross_site_request"
 
 
 class NotFoundError(SametrackError):
-    """Nothing lives at this path."""
+    """The path or the requested object does not exist."""
 
     type = "not_found"
 
 
 class MethodNotAllowedError(SametrackError):
-    """The path exists, not with this method."""
+    """The path does not support the method."""
 
     type = "method_not_allowed"
 
 
 class BodyTooLargeError(SametrackError):
-    """The body is larger than any request of this service."""
+    """The body exceeds the limit of this service."""
 
     type = "body_too_large"
 
@@ -82,13 +82,13 @@ class UnsupportedMediaTypeError(SametrackError):
 
 
 class HostNotAllowedError(SametrackError):
-    """The Host header is missing, doubled or names somebody else."""
+    """The Host header is missing, repeated or not served here."""
 
     type = "host_not_allowed"
 
 
 class LocalRateLimitError(SametrackError):
-    """One address asks more often than it may; `retry_after` says when it may again."""
+    """An address exceeds its request rate; `retry_after` says when to retry."""
 
     type = "local_rate_limit"
 
@@ -111,33 +111,33 @@ ANSWERS: dict[str, Answer] = {
     ),
     "unknown_parameter": Answer(
         400,
-        "A parameter is not known",
+        "A parameter is unknown",
         "存在未知参数",
         "Remove or correct the name; the API description lists all of them",
     ),
     "unresolvable_sec_user_id": Answer(
         400,
-        "No sec_user_id can be read from this input",
+        "The input does not lead to a sec_user_id",
         "无法解析 sec_user_id",
-        "Give a profile link, a short link of a profile, or the id itself",
+        "Pass a profile link, a short link to a profile, or the id itself",
     ),
     "invalid_music_input": Answer(
         400,
-        "The music input cannot be used",
+        "The music input is invalid",
         "音乐输入无效",
-        "Give a music id (5 to 30 digits), a link of the track, or of a video that uses it",
+        "Pass a music id (5 to 30 digits), a link to the track, or a link to a video that uses it",
     ),
     "invalid_inputs": Answer(
-        400, "The list of inputs is invalid", "批量输入无效", "Give 1 to 10 ids or links as text"
+        400, "The list of inputs is invalid", "批量输入无效", "Pass 1 to 10 ids or links as text"
     ),
     "invalid_date_range": Answer(
         400,
         "The date range is invalid",
         "日期范围无效",
-        "Give start_date and end_date as YYYY-MM-DD, from 2021-01-01 on",
+        "Pass start_date and end_date as YYYY-MM-DD, not before 2021-01-01",
     ),
     "malformed_json": Answer(
-        400, "The body is not valid JSON", "请求体不是有效的 JSON", "Send one JSON document"
+        400, "The body is not valid JSON", "请求体不是有效的 JSON", "Send a single JSON document"
     ),
     "unauthorized": Answer(
         401,
@@ -155,13 +155,16 @@ ANSWERS: dict[str, Answer] = {
         404,
         "The job does not exist",
         "任务不存在",
-        "Check the job_id; results are kept for a limited time",
+        "Check the job_id; jobs are deleted after their retention time",
     ),
     "not_found": Answer(
-        404, "Nothing is found at this path", "路径不存在", "See /docs for the paths that exist"
+        404, "The requested resource does not exist", "请求的资源不存在", "See /docs for all paths"
     ),
     "method_not_allowed": Answer(
-        405, "The method is not allowed", "不支持该请求方法", "Use a method of the Allow header"
+        405,
+        "The method is not allowed",
+        "不支持该请求方法",
+        "Use a method named in the Allow header",
     ),
     "body_too_large": Answer(
         413, "The body is too large", "请求体过大", "Send at most 64 kB"
@@ -171,9 +174,9 @@ ANSWERS: dict[str, Answer] = {
     ),
     "host_not_allowed": Answer(
         421,
-        "This host name is not served here",
+        "The host name is not served here",
         "不接受该主机名",
-        "Use the address the service listens on, or add the name to ALLOWED_HOSTS",
+        "Use the address that the service listens on, or add the host name to ALLOWED_HOSTS",
     ),
     "invalid_video_ids": Answer(
         422,
@@ -182,100 +185,103 @@ ANSWERS: dict[str, Answer] = {
         "Send a top-level JSON array of strings of 5 to 30 digits",
     ),
     "local_rate_limit": Answer(
-        429, "Too many requests", "请求过于频繁", "Wait as long as Retry-After says"
+        429, "Too many requests", "请求过于频繁", "Retry after the time in Retry-After"
     ),
     "internal_error": Answer(
         500,
-        "The service failed on this request",
+        "An internal error occurred",
         "服务内部错误",
         "Try again; the log has the details under this request_id",
     ),
     "platform_verification_required": Answer(
         501,
-        "The platform protects this search by verification",
+        "The platform requires verification for this search",
         "平台要求验证, 不提供该搜索",
-        "Start a scan with search_enabled instead: it reads what guests are shown",
+        "Start a scan with search_enabled=true: it reads the search results that guests see",
     ),
     "provider_unsupported": Answer(
         501,
-        "This is not available from the chosen source",
+        "The configured data source does not support this operation",
         "当前数据源不支持该操作",
-        "The ranking of a track works: POST music_collection_jobs with `input`",
+        "Use a supported operation, such as POST music_collection_jobs with `input`",
     ),
     "upstream_empty": Answer(
-        502, "The platform gave an empty answer", "平台返回空内容", "Try again later"
+        502, "The platform sent an empty response", "平台返回空内容", "Try again later"
     ),
     "upstream_page_without_data": Answer(
-        502, "The platform's page came without data", "平台页面不含数据", "Try again later"
+        502, "The platform's page contained no data", "平台页面不含数据", "Try again later"
     ),
     "upstream_verification": Answer(
         502,
-        "The platform demands verification",
+        "The platform requires verification",
         "平台要求验证",
         "Verification is never bypassed; try again later or from another network",
     ),
     "upstream_login_required": Answer(
-        502, "The platform demands a login", "平台要求登录", "Guests cannot read this"
+        502, "The platform requires a login", "平台要求登录", "Guests cannot read this"
     ),
     "upstream_forbidden": Answer(
         502, "The platform refused the request", "平台拒绝访问", "Try again later"
     ),
     "upstream_rate_limited": Answer(
-        502, "The platform asks to wait", "平台限制访问频率", "Wait as long as Retry-After says"
+        502,
+        "The platform limits the request rate",
+        "平台限制访问频率",
+        "Retry after the time in Retry-After",
     ),
     "upstream_region_blocked": Answer(
-        502, "This region is not served", "平台不向该地区提供内容", "Use another network"
+        502, "The platform does not serve this region", "平台不向该地区提供内容", "Use another network"
     ),
     "upstream_substitution": Answer(
-        502, "The platform answered with something else", "平台返回了其他内容", "Check the id"
+        502, "The platform returned a different item", "平台返回了其他内容", "Check the id"
     ),
     "upstream_structure_changed": Answer(
         502,
-        "The platform's answer has an unknown form",
+        "The platform's response has an unknown structure",
         "平台数据结构已变化",
         "Update Sametrack, or report the keys in upstream.reason",
     ),
     "upstream_unreachable": Answer(
-        502, "The platform cannot be reached", "无法连接平台", "Check the network and try again"
+        502, "The platform is unreachable", "无法连接平台", "Check the network and try again"
     ),
     "audio_unavailable": Answer(
-        502, "No sound could be read", "无法读取音频", "Try again later, or with verify_audio=false"
+        502, "The audio could not be read", "无法读取音频", "Try again later or with verify_audio=false"
     ),
     "chart_unavailable": Answer(
-        502, "The chart cannot be read", "历史榜单暂不可用", "Try again later"
+        502, "The chart is unavailable", "历史榜单暂不可用", "Try again later"
     ),
     "mobile_device_unavailable": Answer(
         503,
-        "The Android device cannot be used",
+        "The Android device is unavailable",
         "安卓设备不可用",
-        "Run `sametrack doctor`; it says what the device lacks",
+        "Run `sametrack doctor` to check the device",
     ),
     "mobile_app_unreadable": Answer(
         503,
-        "The app on the device cannot be read",
+        "The app on the device could not be read",
         "无法读取设备上的应用",
-        "Run `sametrack doctor`; see docs/providers.md for layouts of app versions",
+        "Run `sametrack doctor`; docs/providers.md lists supported app versions",
     ),
     "profile_not_chosen": Answer(
         503,
         "No platform profile is chosen",
         "尚未选择平台配置",
-        "Set PROFILE=sandbox to try the stand-in platform, or run `sametrack init`",
+        "Set PROFILE=sandbox to use the sandbox, or run `sametrack init`",
     ),
     "warehouse_unavailable": Answer(
-        503, "The data store is not available", "数据仓库不可用", "See /readyz, then try again"
+        503, "The data store is unavailable", "数据存储不可用", "Check /readyz, then try again"
     ),
     "worker_unavailable": Answer(
-        503, "No worker is running", "没有可用的后台进程", "Start one: `sametrack worker`"
+        503, "No worker is running", "没有运行中的后台进程", "Start one with `sametrack worker`"
     ),
     "capacity_exhausted": Answer(
-        503, "No more work is taken on now", "当前无法接受更多任务", "Free disk space or try later"
+        503, "The service is at capacity", "当前无法接受更多任务", "Free disk space or try later"
     ),
     "upstream_budget_spent": Answer(
         503,
         "Today's request budget is used up",
         "今日请求预算已用完",
-        "Wait until tomorrow or raise DAILY_REQUEST_BUDGET",
+        "Wait until midnight UTC or raise DAILY_REQUEST_BUDGET",
     ),
 }  # fmt: skip
 
@@ -291,25 +297,25 @@ _FAULTS: dict[int, type[SametrackError]] = {
     413: BodyTooLargeError,
 }
 _FAULT_DETAILS = {
-    400: "The body cannot be read",
-    404: "Nothing lives at this path",
-    405: "This path does not have this method",
-    413: "The body is too large",
+    400: "The request body could not be read",
+    404: "No operation has this path",
+    405: "This path does not support this method",
+    413: "The request body is too large",
 }
 
 
 def to_fault(status: int) -> SametrackError:
-    """The error behind a bare status of the framework; everything unforeseen is ours."""
+    """Return the error for a bare HTTP status of the framework; an unlisted status is internal."""
     if status not in _FAULTS:
-        return SametrackError("The request could not be handled")
+        return SametrackError("The request could not be processed")
     return _FAULTS[status](_FAULT_DETAILS[status])
 
 
 def answer_of(error_type: object) -> Answer:
-    """How this `type` is answered. An unlisted type is answered like an internal error."""
+    """Return how a `type` is reported; an unlisted type is reported as an internal error."""
     return ANSWERS.get(str(error_type), ANSWERS["internal_error"])
 
 
 def with_hint(document: Mapping[str, object]) -> dict[str, object]:
-    """The error document with the default hint of its type where it has none."""
+    """Return the error document, with the default hint of its type if it has none."""
     return {**document, "hint": document.get("hint") or answer_of(document.get("type")).hint}

@@ -1,7 +1,7 @@
-"""English and Chinese that stand in one text, told apart sentence by sentence.
+"""Splits bilingual texts into their English and Chinese sentences.
 
-Descriptions of parameters, operations and errors are written once, "English. 中文.", where the
-thing itself is declared; whoever shows one language asks here. Translates nothing.
+Descriptions of parameters, operations and errors are written once, as "English. 中文.", where the
+thing is declared. Nothing is translated here.
 """
 
 import re
@@ -9,20 +9,22 @@ from dataclasses import dataclass
 
 _HAN = re.compile("[\u3400-\u9fff]")
 _SENTENCE_END = re.compile(r"(?<=[.。!?])\s+|\s*\n\n\s*")
-_HAN_BREAK = re.compile(r"(?<=[\u3400-\u9fff])\s*\n\s*(?=[\u3400-\u9fff])")  # no word ends there
+_HAN_BREAK = re.compile(
+    r"(?<=[\u3400-\u9fff])\s*\n\s*(?=[\u3400-\u9fff])"
+)  # Chinese has no space at a line break
 _BREAK = re.compile(r"\s*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One meaning in both languages; either may be empty where nobody wrote it."""
+    """One text in both languages; either may be empty."""
 
     en: str
     zh: str
 
 
 def split_languages(text: str | None) -> Words:
-    """Sentences with a Chinese sign are Chinese, all others English; paragraphs stay apart."""
+    """Split a text: sentences with a Chinese character are Chinese. Paragraphs are kept."""
     paragraphs = [_sentences(one) for one in (text or "").split("\n\n")]
     english = [" ".join(one for one in said if not is_chinese(one)) for said in paragraphs]
     chinese = [" ".join(one for one in said if is_chinese(one)) for said in paragraphs]
@@ -30,7 +32,7 @@ def split_languages(text: str | None) -> Words:
 
 
 def is_chinese(text: str) -> bool:
-    """True when there is one Chinese sign at least."""
+    """Return True if the text has at least one Chinese character."""
     return _HAN.search(text) is not None
 
 

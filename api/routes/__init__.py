@@ -1,4 +1,6 @@
-"""The routes, one file per group of operations. A body is: parse, call, wrap."""
+"""Routes, one module per group of operations. A handler parses, calls a service and wraps the
+result.
+"""
 
 from api.routes import chart, discovery, health, jobs, lists, music, search, users, videos
 from api.routes.extensions import (
@@ -7,10 +9,10 @@ from api.routes.extensions import (
     console,
     doctor,
     evidence,
+    exports,
     reference,
     watchlists,
 )
-from api.routes.extensions import exports as taking
 
 ROUTERS = (
     music.router,
@@ -31,8 +33,8 @@ ROUTERS = (
     annotations.router,
     doctor.router,
     reference.extensions,
-    taking.router,
-    taking.exporting,
+    exports.router,
+    exports.exporting,
     watchlists.writing,
     watchlists.router,
     watchlists.listing,

@@ -1,4 +1,4 @@
-"""How the answer of a synchronous read is told: with its tag, and kept as long as it holds."""
+"""Turns the result of a synchronous read into a response that may be cached."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,7 +9,7 @@ from api.services.reads.read_result import Answer
 
 
 def tell(request: Request, answer: Answer) -> Response:
-    """The answer in the envelope; 304 when the reader has the same `data` already."""
+    """Wrap the result in the envelope with an ETag, or answer 304."""
     if answer.is_kept:
         keep(request.scope, entities=answer.entities, until=answer.until)
     return read(request.scope, answer.document)

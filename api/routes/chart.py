@@ -1,4 +1,4 @@
-"""Endpoint 16: the history of the chart."""
+"""Endpoint 16: chart history."""
 
 import math
 from datetime import timedelta
@@ -20,17 +20,17 @@ router = APIRouter(tags=["Chart"], dependencies=[Depends(no_repeats)])
 
 @router.get(
     "/api/v1/music/chartsrc/top500/history",
-    summary="History of the chart",
+    summary="Chart history",
     response_model=None,
     responses=CHART_ANSWERS,
 )
 async def history(
     request: Request, query: Annotated[ChartQuery, Query()], chart: Chart, sources: Reads
 ) -> Response:
-    """One issue per ten days, with its first twenty songs. 榜单历史: 每 10 天一期, 每期前 20 首.
+    """Return one issue per 10 days with its first 20 songs. 榜单历史: 每 10 天一期, 每期前 20 首.
 
-    A node without an issue, or not read yet, says why in `reason`; what a request has no time
-    for is read in the background: ask again after `Retry-After`.
+    A node without songs has a `reason`. Issues that do not fit into one request are read in the
+    background: retry after `Retry-After`.
     """
     understood(request.scope, query.model_dump())
     deadline = Deadline(sources.settings.sync_request_timeout)

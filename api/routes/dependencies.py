@@ -1,6 +1,6 @@
-"""What routes ask for: the desk, readiness. Set once on the application by `create_app`.
+"""Dependencies of the routes: services that `create_app` stored on the application.
 
-All of them are coroutines although none waits: the framework would send each to a thread.
+They are all coroutines although none waits, because the framework runs plain functions in a thread.
 """
 
 from collections import Counter
@@ -42,10 +42,10 @@ async def _readiness(request: Request) -> Readiness:
 
 
 async def no_query(request: Request) -> None:
-    """Refuse any query parameter, for operations that have none.
+    """Refuse query parameters, for operations that have none.
 
     Raises:
-        UnknownParameterError: There is one.
+        UnknownParameterError: The request has a query parameter.
     """
     for name in request.query_params:
         raise UnknownParameterError(
@@ -55,15 +55,15 @@ async def no_query(request: Request) -> None:
 
 
 async def no_repeats(request: Request) -> None:
-    """Refuse a parameter that stands twice: the framework would take the last in silence.
+    """Refuse repeated parameters, of which the framework would silently use the last.
 
     Raises:
-        InvalidParameterError: A name is repeated.
+        InvalidParameterError: A parameter is repeated.
     """
     names = Counter(name for name, _ in request.query_params.multi_items())
     twice = [name for name, times in names.items() if times > 1]
     if twice:
-        raise InvalidParameterError(f"{quoted(twice[0])} is given more than once")
+        raise InvalidParameterError(f"{quoted(twice[0])} appears more than once")
 
 
 async def _answers(request: Request) -> JobAnswers:

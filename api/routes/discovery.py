@@ -1,4 +1,4 @@
-"""Endpoint 9: videos related to a track, with what became of every candidate."""
+"""Endpoint 9: related videos of a track, with the outcome of every candidate."""
 
 from functools import partial
 from typing import Annotated
@@ -29,10 +29,10 @@ async def discover_music_related_videos(
     desk: Desk,
     patience_s: Patience,
 ) -> Response:
-    """Look around a track: its authors' first screens, then listening. 发现关联作品.
+    """Scan the authors of a track, then match candidates by audio. 发现关联作品.
 
-    `aweme_list` holds verified matches only; `candidates` keeps every text candidate with its
-    reason. The answer is awaited; asking again joins a running job.
+    `aweme_list` holds verified matches only; `candidates` lists every text candidate with its
+    reason. The request waits for the result; repeating it joins the running job.
     """
     parameters = query.to_parameters()
     understood(request.scope, {"music_id": query.music_input, **parameters.to_document()})

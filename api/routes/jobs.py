@@ -1,4 +1,4 @@
-"""Endpoints 7 and 8: collection jobs. And our own list of jobs."""
+"""Endpoints 7 and 8: collection jobs. Also the list of jobs and their event stream."""
 
 from functools import partial
 from typing import Annotated
@@ -34,7 +34,7 @@ writing = APIRouter(tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(
 extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
 
 LastEventId = Annotated[
-    str | None, Header(alias="Last-Event-ID", description="id of the last event that was read")
+    str | None, Header(alias="Last-Event-ID", description="id of the last event received")
 ]
 JobId = Annotated[str, Path(description="id of a collection job")]
 
@@ -43,9 +43,10 @@ JobId = Annotated[str, Path(description="id of a collection job")]
 async def music_collection_jobs(
     request: Request, body: Annotated[JobBody, Body()], desk: Desk
 ) -> Response:
-    """Start a scan of public data for a track, or a search by a name alone. 创建后台采集任务.
+    """Start a scan of public data for a track, or a search by name only. 创建后台采集任务.
 
-    200 with the completed job when a stored result serves, else 202: poll `data.poll_url`.
+    Answers 200 with the completed job if a stored result is valid, otherwise 202: poll
+    `data.poll_url`.
     """
     parameters = body.to_parameters()
     if body.keyword is not None:
@@ -73,7 +74,7 @@ async def music_collection_jobs(
 async def music_collection_job(
     request: Request, job_id: JobId, desk: Desk, answers: Answers
 ) -> Response:
-    """Progress of a job and, once completed, its result. 查询任务进度与结果."""
+    """Return the progress of a job and, once completed, its result. 查询任务进度与结果."""
     understood(request.scope, {"job_id": job_id})
     shown = await answers.now(desk, job_id)
     return read(request.scope, shown.data, headers=waiting_headers(shown.job))
@@ -88,7 +89,7 @@ async def music_collection_job(
 async def cancel_music_collection_job(
     request: Request, job_id: JobId, desk: Desk, answers: Answers
 ) -> Response:
-    """Ask for the end of a job; one that has ended stays as it is. 请求取消任务."""
+    """Request cancellation of a job. A finished job does not change. 请求取消任务."""
     understood(request.scope, {"job_id": job_id})
     before, scan = await run_sync(desk.cancel, job_id)
     answers.forget(job_id)
@@ -99,14 +100,14 @@ async def cancel_music_collection_job(
 
 @extensions.get(
     "/api/v1/sametrack/jobs",
-    summary="List of jobs",
+    summary="List jobs",
     response_model=None,
     responses=JOB_LIST_ANSWERS,
 )
 async def sametrack_jobs(
     request: Request, query: Annotated[JobListQuery, Query()], desk: Desk
 ) -> Response:
-    """The newest jobs, without their results. 任务列表."""
+    """Return the newest jobs without their results. 任务列表."""
     understood(request.scope, query.model_dump())
     scans = await run_sync(lambda: desk.jobs(limit=query.limit, status=query.status))
     jobs = [to_job_document(scan, is_demo=desk.world.is_demo) for scan in scans]
@@ -129,10 +130,10 @@ async def sametrack_job_events(
     feed: Feed,
     known: LastEventId = None,
 ) -> Response:
-    """Server-sent events: the polling document at each change, the final one last. 任务实时进度.
+    """Stream server-sent events with the job document at each change. 任务实时进度.
 
-    Events are named `progress` and, at the end, `ended`; a comment every few seconds keeps the
-    connection open. 204 to a `Last-Event-ID` that names the final state: nothing more comes.
+    Events are named `progress`, the last one `ended`; a comment every few seconds keeps the
+    connection open. Answers 204 if `Last-Event-ID` is already the final state.
     """
     understood(request.scope, {"job_id": job_id})
     shown = await run_sync(answers.of, desk, job_id)

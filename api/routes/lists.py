@@ -1,4 +1,4 @@
-"""Endpoints 12 and 13: the works of a music id and of a hashtag, over time."""
+"""Endpoints 12 and 13: observed videos of a music id and of a hashtag."""
 
 from typing import Annotated
 
@@ -29,10 +29,10 @@ hashtags = APIRouter(tags=["Hashtag"], dependencies=[Depends(no_repeats)])
 async def fetch_music_video_list(
     request: Request, query: Annotated[MusicListQuery, Query()], sources: Reads
 ) -> Response:
-    """The public first screen of a track, merged with all that were observed. 音乐作品列表.
+    """Return the public first screen of a track, merged with earlier ones. 音乐作品列表.
 
-    What was observed serves; `refresh=true` reads a new first screen. The pages of one walk show
-    the union as it was when the walk began, whatever is refreshed meanwhile.
+    Stored observations are served unless `refresh=true` reads a new first screen. Pages keep
+    showing the union as it was at the first page, even if it is refreshed in between.
     """
     understood(request.scope, query.model_dump())
     now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
@@ -50,10 +50,10 @@ async def fetch_music_video_list(
 async def fetch_hashtag_video_list(
     request: Request, query: Annotated[HashtagListQuery, Query()], sources: Reads
 ) -> Response:
-    """The public first screen of a hashtag, merged with all that were observed. 话题作品列表.
+    """Return the public first screen of a hashtag, merged with earlier ones. 话题作品列表.
 
-    `sort_type` 1 and 2 sort by what was known when the latest first screen was read, unknown last:
-    `refresh=true` sorts by what is known now.
+    `sort_type` 1 and 2 sort by values known at the latest first screen, unknown ones last; use
+    `refresh=true` to sort by current values.
     """
     understood(request.scope, query.model_dump())
     now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)

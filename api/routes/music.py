@@ -1,4 +1,4 @@
-"""Endpoints 5 and 6: the hot videos of a track, and of up to ten."""
+"""Endpoints 5 and 6: hot videos of a track, and of up to ten tracks."""
 
 from typing import Annotated
 
@@ -34,9 +34,9 @@ async def fetch_music_hot_videos(
 ) -> Response:
     """Find and rank the hot videos of a track. 按音乐查找并排行热门作品.
 
-    A stored result that serves is answered at once. Otherwise a job is started, or an equal one
-    that runs is joined: poll `data.poll_url`. With a source that reads first screens alone the
-    answer is awaited.
+    A valid stored result is returned at once. Otherwise a job is started, or an equal running job
+    is joined: poll `data.poll_url`. With a source that reads only first screens the request waits
+    for the result.
     """
     parameters = query.to_parameters()
     understood(request.scope, {"music_id": query.music_input, **parameters.to_document()})
@@ -59,9 +59,9 @@ async def fetch_music_hot_videos(
 async def fetch_music_hot_videos_batch(
     request: Request, body: Annotated[BatchBody, Body()], desk: Desk
 ) -> Response:
-    """Judge each input by itself: a stored result, a job to poll, or its error. 批量查找热门作品.
+    """Process each input independently: stored result, job to poll, or error. 批量查找热门作品.
 
-    Answers once every item's job is created or found; nothing is waited for.
+    Answers once all jobs are created or found and does not wait for them.
     """
     parameters = body.to_parameters()
     understood(request.scope, {"inputs": body.inputs, **parameters.to_document()})

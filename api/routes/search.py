@@ -1,4 +1,4 @@
-"""Endpoints 14 and 15: protected search. Always 501, whatever the body says: complete by that."""
+"""Endpoints 14 and 15: protected search. By design they always answer 501, whatever the body."""
 
 from typing import NoReturn
 
@@ -18,8 +18,8 @@ router = APIRouter(tags=["Search"])
     openapi_extra=MUSIC_SEARCH_BODY,
 )
 async def fetch_music_search() -> NoReturn:
-    """Search for music: protected by the platform, never bypassed, never simulated. 音乐搜索."""
-    raise VerificationRequiredError("The platform's music search demands verification")
+    """Always refused: the platform requires verification, which is never bypassed. 音乐搜索."""
+    raise VerificationRequiredError("The platform's music search requires verification")
 
 
 @router.post(
@@ -30,5 +30,5 @@ async def fetch_music_search() -> NoReturn:
     openapi_extra=VIDEO_SEARCH_BODY,
 )
 async def fetch_video_search_v1() -> NoReturn:
-    """Search for videos: protected by the platform, never bypassed, never simulated. 视频搜索."""
-    raise VerificationRequiredError("The platform's video search demands verification")
+    """Always refused: the platform requires verification, which is never bypassed. 视频搜索."""
+    raise VerificationRequiredError("The platform's video search requires verification")

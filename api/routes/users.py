@@ -22,16 +22,16 @@ _APP = "/api/v1/vidplat/app/v3"
 
 @router.get(
     "/api/v1/vidplat/web/get_sec_user_id",
-    summary="Read a sec_user_id from a link",
+    summary="Resolve a link to a sec_user_id",
     response_model=None,
     responses=RESOLVE_ANSWERS,
 )
 async def get_sec_user_id(
     request: Request, query: Annotated[ResolveQuery, Query()], sources: Reads
 ) -> Response:
-    """The account behind a profile link, a short link, a link of a work, or text. 解析 sec_user_id.
+    """Resolve a profile link, short link, video link or text to an account. 解析 sec_user_id.
 
-    A link of a work leads to its author. Short links are followed once and then remembered.
+    A video link resolves to the author. Short links are followed once and then remembered.
     """
     understood(request.scope, query.model_dump())
     now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
@@ -47,7 +47,7 @@ async def get_sec_user_id(
 async def handler_user_profile(
     request: Request, query: Annotated[ProfileQuery, Query()], sources: Reads
 ) -> Response:
-    """What an account shows of itself: names, counts, description. 用户主页信息."""
+    """Return the public profile of an account: names, counts, description. 用户主页信息."""
     understood(request.scope, query.model_dump())
     now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
     return tell(request, await read_user(sources, query.sec_user_id, now=now, deadline=deadline))
@@ -62,11 +62,11 @@ async def handler_user_profile(
 async def fetch_user_post_videos(
     request: Request, query: Annotated[PostsQuery, Query()], sources: Reads
 ) -> Response:
-    """The posts of an account, page by page. 用户作品列表.
+    """Return the posts of an account, page by page. 用户作品列表.
 
-    `max_cursor` is the platform's own (`pagination_mode` platform_cursor), or one over the posts
-    that were observed where the source reads first screens alone. `sort_type` sorts each page of
-    the platform by itself.
+    `max_cursor` is the platform's own cursor (`pagination_mode` platform_cursor), or a cursor over
+    observed posts if the source reads only first screens. `sort_type` sorts each platform page
+    separately.
     """
     understood(request.scope, query.model_dump())
     now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
@@ -88,10 +88,10 @@ async def fetch_user_post_videos(
 async def fetch_user_metrics(
     request: Request, query: Annotated[MetricsQuery, Query()], sources: Reads
 ) -> Response:
-    """Followers, total likes, and the likes of the newest works of the last days. 创作者指标.
+    """Return followers, total likes, and likes of the newest videos of the last days. 创作者指标.
 
-    Counts come from the works' own pages. What could not be read in time leaves
-    `statistics_complete` false; averages of nothing are null.
+    Counts come from the videos' detail pages. If some could not be read in time,
+    `statistics_complete` is false; averages without videos are null.
     """
     understood(request.scope, query.model_dump())
     deadline = Deadline(sources.settings.sync_request_timeout)

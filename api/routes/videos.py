@@ -1,4 +1,4 @@
-"""Endpoints 10 and 11: several videos by id. The body is a bare list."""
+"""Endpoints 10 and 11: several videos by id. The body is a top-level array."""
 
 from typing import Annotated, Any, ClassVar, override
 
@@ -37,7 +37,7 @@ AppIds = Annotated[
 
 
 class _IdsRoute(JsonRoute):
-    """Anything but a list of ids is one error, malformed JSON included."""
+    """Reports anything but a list of ids as the same error, malformed JSON included."""
 
     most: ClassVar[int] = WEB_VIDEO_IDS
 
@@ -67,7 +67,7 @@ app = APIRouter(tags=["Video"], route_class=_AppIdsRoute, dependencies=[Depends(
 async def fetch_multi_video_web(request: Request, aweme_ids: WebIds, sources: Reads) -> Response:
     """Read up to 50 videos with their four counts. 批量获取视频详情 (最多 50 个).
 
-    What could not be read is in `filter_list` with its reason; nothing is filled in.
+    Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
     """
     return await _answer(request, aweme_ids, sources)
 
@@ -81,7 +81,7 @@ async def fetch_multi_video_web(request: Request, aweme_ids: WebIds, sources: Re
 async def fetch_multi_video(request: Request, aweme_ids: AppIds, sources: Reads) -> Response:
     """Read up to 10 videos with their four counts. 批量获取视频详情 (最多 10 个).
 
-    What could not be read is in `filter_list` with its reason; nothing is filled in.
+    Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
     """
     return await _answer(request, aweme_ids, sources)
 

@@ -1,4 +1,4 @@
-"""The shapes of answers, for the API description and for tests."""
+"""Response models, for the API description and for tests."""
 
 from api.schemas.answers import (
     ANNOTATE_ANSWERS,

@@ -1,4 +1,4 @@
-"""Which answers each operation gives: statuses, bodies, headers, in words for the description."""
+"""Responses of each operation for the API description: statuses, bodies, headers."""
 
 from typing import Any
 
@@ -34,16 +34,16 @@ NO_SCAN = (
 NO_READ = ("provider_unsupported", "profile_not_chosen", "warehouse_unavailable")
 UPSTREAM = tuple(name for name in ANSWERS if name.startswith("upstream_"))
 _HEADERS = {
-    "X-Request-ID": ("the request_id", "string"),
-    "Location": ("where the job is polled", "string"),
-    "Retry-After": ("seconds until asking again makes sense", "integer"),
-    "ETag": ("weak, over `data`", "string"),
+    "X-Request-ID": ("same as `request_id`", "string"),
+    "Location": ("path to poll the job", "string"),
+    "Retry-After": ("recommended seconds to wait before a retry", "integer"),
+    "ETag": ("weak ETag of `data`", "string"),
     "WWW-Authenticate": ("Bearer", "string"),
 }
 
 
 def headers(*names: str) -> dict[str, Any]:
-    """Descriptions of answer headers."""
+    """Return descriptions of response headers."""
     return {
         name: {"description": _HEADERS[name][0], "schema": {"type": _HEADERS[name][1]}}
         for name in ("X-Request-ID", *names)
@@ -51,7 +51,7 @@ def headers(*names: str) -> dict[str, Any]:
 
 
 def failures(*types: str) -> Answers:
-    """Failures by status; the description lists the types with their meaning."""
+    """Return error responses by status; their descriptions list the error types."""
     by_status: dict[int, list[str]] = {}
     for name in sorted({*types, *EVERYWHERE}, key=list(ANSWERS).index):
         by_status.setdefault(ANSWERS[name].status, []).append(name)
@@ -85,12 +85,12 @@ def _file(media_type: str, description: str) -> dict[str, Any]:
 
 _JOB = Envelope[JobDocument]
 _UNCHANGED: Answers = {
-    NOT_MODIFIED: {"description": "`data` is what If-None-Match names", "headers": headers("ETag")}
+    NOT_MODIFIED: {"description": "`data` matches If-None-Match", "headers": headers("ETag")}
 }
-_STARTED = _good(_JOB, "The job that was started or joined", "Location", "Retry-After")
+_STARTED = _good(_JOB, "Started or joined job", "Location", "Retry-After")
 
 HOT_VIDEOS_ANSWERS: Answers = {
-    OK: _good(Envelope[HotVideosAnswer], "The ranking from a stored result", "ETag"),
+    OK: _good(Envelope[HotVideosAnswer], "Ranking from a stored result", "ETag"),
     ACCEPTED: _STARTED,
     **_UNCHANGED,
     **failures(
@@ -107,26 +107,26 @@ DISCOVERY_ANSWERS: Answers = {
     ),
 }  # fmt: skip
 CREATE_JOB_ANSWERS: Answers = {
-    OK: _good(_JOB, "The completed job whose stored result serves", "Location"),
+    OK: _good(_JOB, "Completed job with a valid stored result", "Location"),
     ACCEPTED: _STARTED,
     **failures(*BAD_PARAMETERS, *BAD_BODY, "invalid_music_input", *NO_SCAN),
 }
 BATCH_ANSWERS: Answers = {
-    OK: _good(Envelope[Batch], "Every item with its job, its stored result or its error"),
+    OK: _good(Envelope[Batch], "Each item with its job, stored result or error"),
     **failures(*BAD_PARAMETERS, *BAD_BODY, "invalid_inputs", *NO_SCAN),
 }
 _JOB_FAILURES = failures(
     "unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"
 )
 JOB_ANSWERS: Answers = {
-    OK: _good(_JOB, "The job now", "ETag", "Retry-After"),
+    OK: _good(_JOB, "Current state of the job", "ETag", "Retry-After"),
     **_UNCHANGED,
     **_JOB_FAILURES,
 }
-CANCEL_ANSWERS: Answers = {OK: _good(_JOB, "The job after the request"), **_JOB_FAILURES}
+CANCEL_ANSWERS: Answers = {OK: _good(_JOB, "Job after the cancellation request"), **_JOB_FAILURES}
 JOB_EVENTS_ANSWERS: Answers = {
-    OK: _file("text/event-stream", "Events whose `data` is the `data` of the polling operation"),
-    NO_CONTENT: {"description": "The final state was read before", "headers": headers()},
+    OK: _file("text/event-stream", "Events with the `data` of the polling operation"),
+    NO_CONTENT: {"description": "The client already has the final state", "headers": headers()},
     **failures(
         "unknown_parameter",
         "job_not_found",
@@ -136,7 +136,7 @@ JOB_EVENTS_ANSWERS: Answers = {
     ),
 }
 JOB_LIST_ANSWERS: Answers = {
-    OK: _good(Envelope[JobList], "The newest jobs", "ETag"),
+    OK: _good(Envelope[JobList], "Newest jobs", "ETag"),
     **_UNCHANGED,
     **failures(
         "invalid_parameter", "unknown_parameter", "profile_not_chosen", "warehouse_unavailable"
@@ -146,40 +146,40 @@ _COMPARISON_FAILURES = failures(
     "unknown_parameter", "not_found", "profile_not_chosen", "warehouse_unavailable"
 )
 COMPARISON_ANSWERS: Answers = {
-    OK: _good(Envelope[ComparisonDocument], "The stored numbers", "ETag"),
+    OK: _good(Envelope[ComparisonDocument], "Stored measurements", "ETag"),
     **_UNCHANGED,
     **_COMPARISON_FAILURES,
 }
 ANNOTATIONS_ANSWERS: Answers = {
-    OK: _good(Envelope[AnnotationList], "What people noted on it", "ETag"),
+    OK: _good(Envelope[AnnotationList], "Annotations of the pair", "ETag"),
     **_UNCHANGED,
     **_COMPARISON_FAILURES,
 }
 ANNOTATE_ANSWERS: Answers = {
-    OK: _good(Envelope[AnnotationList], "What people noted on it, this note last"),
+    OK: _good(Envelope[AnnotationList], "Annotations of the pair, including the new one"),
     **_COMPARISON_FAILURES,
     **failures(*BAD_PARAMETERS, *BAD_BODY),
 }
-SVG_ANSWERS: Answers = {OK: _file("image/svg+xml", "The picture"), **_COMPARISON_FAILURES}
-PNG_ANSWERS: Answers = {OK: _file("image/png", "The picture"), **_COMPARISON_FAILURES}
+SVG_ANSWERS: Answers = {OK: _file("image/svg+xml", "Evidence plot"), **_COMPARISON_FAILURES}
+PNG_ANSWERS: Answers = {OK: _file("image/png", "Evidence plot"), **_COMPARISON_FAILURES}
 EXCERPT_ANSWERS: Answers = {
-    OK: _file("audio/mpeg", "At most ten seconds, mono"),
-    PARTIAL_CONTENT: _file("audio/mpeg", "The stretch of bytes that `Range` asked for"),
+    OK: _file("audio/mpeg", "Audio excerpt of at most ten seconds, mono"),
+    PARTIAL_CONTENT: _file("audio/mpeg", "The bytes requested by `Range`"),
     **_COMPARISON_FAILURES,
     **failures("invalid_parameter", "unknown_parameter"),
 }
 DOCTOR_ANSWERS: Answers = {
-    OK: _good(Envelope[DoctorReport], "The last probe of every surface", "ETag"),
+    OK: _good(Envelope[DoctorReport], "Last probe of every surface", "ETag"),
     **_UNCHANGED,
     **failures("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
 }
 REFERENCE_ANSWERS: Answers = {
-    OK: _good(Envelope[Reference], "Every operation and every type of error", "ETag"),
+    OK: _good(Envelope[Reference], "All operations and error types", "ETag"),
     **_UNCHANGED,
     **failures("unknown_parameter"),
 }
 VIDEOS_ANSWERS: Answers = {
-    OK: _good(Envelope[ManyVideos], "Videos that were read, and why the others were not"),
+    OK: _good(Envelope[ManyVideos], "Videos that were read, and reasons for the others"),
     **failures(
         "invalid_video_ids", "unknown_parameter", "body_too_large", "unsupported_media_type",
         *NO_READ,
@@ -191,7 +191,7 @@ CHART_ANSWERS: Answers = {
     **failures(*BAD_PARAMETERS, "invalid_date_range", *NO_READ, "chart_unavailable", *UPSTREAM),
 }
 COMPARISONS_ANSWERS: Answers = {
-    OK: _good(Envelope[ComparisonList], "Every compared pair", "ETag"),
+    OK: _good(Envelope[ComparisonList], "Compared pairs", "ETag"),
     **_UNCHANGED,
     **failures("unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"),
 }
@@ -208,13 +208,13 @@ SERIES_ANSWERS: Answers = {
     ),
 }
 STORAGE_ANSWERS: Answers = {
-    OK: _good(Envelope[Storage], "Room and budget now", "ETag"),
+    OK: _good(Envelope[Storage], "Storage and request budget", "ETag"),
     **_UNCHANGED,
     **failures("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
 }
 EXPORT_ANSWERS: Answers = {
     OK: {
-        "description": "The file; `Content-Disposition` names it",
+        "description": "The exported file, named by `Content-Disposition`",
         "headers": headers(),
         "content": {
             media_type.partition(";")[0]: {"schema": {"type": "string"}}
@@ -228,32 +228,32 @@ EXPORT_ANSWERS: Answers = {
 }  # fmt: skip
 _USER_FAILURES = failures(*BAD_PARAMETERS, "unresolvable_sec_user_id", *NO_READ, *UPSTREAM)
 RESOLVE_ANSWERS: Answers = {
-    OK: _good(Envelope[ResolvedUser], "The account that it leads to", "ETag"),
+    OK: _good(Envelope[ResolvedUser], "Resolved account", "ETag"),
     **_UNCHANGED,
     **_USER_FAILURES,
 }
 PROFILE_ANSWERS: Answers = {
-    OK: _good(Envelope[UserProfile], "The account", "ETag"),
+    OK: _good(Envelope[UserProfile], "Account profile", "ETag"),
     **_UNCHANGED,
     **_USER_FAILURES,
 }
 POSTS_ANSWERS: Answers = {
-    OK: _good(Envelope[PostList], "A page of posts", "ETag"),
+    OK: _good(Envelope[PostList], "Page of posts", "ETag"),
     **_UNCHANGED,
     **_USER_FAILURES,
 }
 METRICS_ANSWERS: Answers = {
-    OK: _good(Envelope[CreatorMetrics], "What the newest works of the window gathered", "ETag"),
+    OK: _good(Envelope[CreatorMetrics], "Engagement of the newest videos in the window", "ETag"),
     **_UNCHANGED,
     **_USER_FAILURES,
 }
 MUSIC_LIST_ANSWERS: Answers = {
-    OK: _good(Envelope[CursorList], "A page of the union", "ETag"),
+    OK: _good(Envelope[CursorList], "Page of the observed union", "ETag"),
     **_UNCHANGED,
     **failures(*BAD_PARAMETERS, "invalid_music_input", *NO_READ, *UPSTREAM),
 }
 HASHTAG_LIST_ANSWERS: Answers = {
-    OK: _good(Envelope[CursorList], "A page of the union", "ETag"),
+    OK: _good(Envelope[CursorList], "Page of the observed union", "ETag"),
     **_UNCHANGED,
     **failures(*BAD_PARAMETERS, *NO_READ, *UPSTREAM),
 }

@@ -1,12 +1,14 @@
-"""Bodies that are described but never read: endpoints 14 and 15 answer 501 whatever they say."""
+"""Request bodies of endpoints 14 and 15, described only: these always answer 501."""
 
 from typing import Any
 
-_UNUSED = "accepted, never used"
+_UNUSED = "accepted but unused"
 
 
 def _body(**texts: str) -> dict[str, Any]:
-    """`keyword` (required), `cursor` and more text fields with their defaults."""
+    """Describe a body with `keyword` (required), `cursor`, `search_id` and the given text
+    fields.
+    """
     more = {
         name: {"type": "string", "default": default, "description": _UNUSED}
         for name, default in texts.items()
@@ -15,7 +17,7 @@ def _body(**texts: str) -> dict[str, Any]:
         "type": "object",
         "required": ["keyword"],
         "properties": {
-            "keyword": {"type": "string", "description": "what to search for"},
+            "keyword": {"type": "string", "description": "search keyword"},
             "cursor": {"type": "integer", "default": 0, "description": _UNUSED},
             "search_id": {"type": "string", "default": "", "description": _UNUSED},
             **more,

@@ -1,4 +1,4 @@
-"""Accounts, lists and metrics."""
+"""Schemas for accounts, video lists and creator metrics."""
 
 from typing import Annotated, Literal
 
@@ -9,13 +9,13 @@ from api.schemas.video import Addresses, Video
 
 
 class ResolvedUser(Shape):
-    """The account that a text leads to."""
+    """The account that an input resolves to."""
 
     sec_user_id: str
-    resolved_url: Annotated[str, Field(description="the account's public page")]
+    resolved_url: Annotated[str, Field(description="public page of the account")]
     source: Annotated[
         Literal["text", "profile_link", "short_link", "work_author"],
-        Field(description="what it was read from"),
+        Field(description="kind of input it was resolved from"),
     ]
     data_provider: str
     is_experimental: IsExperimental
@@ -23,7 +23,7 @@ class ResolvedUser(Shape):
 
 
 class User(Shape):
-    """An account as it shows itself. Unknown is null."""
+    """Public profile of an account. Unknown values are null."""
 
     sec_uid: str
     uid: str | None
@@ -41,7 +41,7 @@ class User(Shape):
 
 
 class UserProfile(Shape):
-    """An account, when it was read and where."""
+    """An account with the time and source of the observation."""
 
     user: User
     observed_at: Moment
@@ -53,28 +53,32 @@ class UserProfile(Shape):
 class ObservationHistory(Shape):
     """First screens of a list over time."""
 
-    snapshot_count: Annotated[Count, Field(description="first screens that were read")]
-    distinct_snapshot_count: Annotated[Count, Field(description="of them with other content")]
+    snapshot_count: Annotated[Count, Field(description="first screens read")]
+    distinct_snapshot_count: Annotated[
+        Count, Field(description="first screens with distinct content")
+    ]
     first_observed_at: Moment | None
     last_observed_at: Moment | None
 
 
 class VideoList(Shape):
-    """A page of works, and what the list is known to hold."""
+    """A page of videos, with what is known about the whole list."""
 
     aweme_list: list[Video]
-    has_more: Annotated[bool, Field(description="the next page has works, as far as is known")]
+    has_more: Annotated[bool, Field(description="whether the next page is known to have videos")]
     platform_has_more: Annotated[
-        bool | None, Field(description="the platform's own signal; deeper pages are not pulled")
+        bool | None, Field(description="the platform's own signal; deeper pages are not read")
     ]
     pagination_mode: Annotated[
         Literal["public_first_screen_local_cursor", "platform_cursor"],
-        Field(description="whose cursor it is"),
+        Field(description="kind of cursor"),
     ]
     public_first_screen_count: Annotated[
-        Count, Field(description="works on the latest first screen")
+        Count, Field(description="videos on the latest first screen")
     ]
-    public_observed_union_count: Annotated[Count, Field(description="works ever observed on it")]
+    public_observed_union_count: Annotated[
+        Count, Field(description="all videos ever observed in the list")
+    ]
     observation_history: ObservationHistory
     coverage_complete: Literal[False]
     data_provider: str
@@ -83,20 +87,20 @@ class VideoList(Shape):
 
 
 class CursorList(VideoList):
-    """A page over the union of what was observed."""
+    """A page over the union of observed first screens."""
 
-    cursor: Annotated[Count, Field(description="of the next page")]
+    cursor: Annotated[Count, Field(description="cursor of the next page")]
 
 
 class PostList(VideoList):
     """A page of posts."""
 
-    max_cursor: Annotated[Count, Field(description="of the next page")]
+    max_cursor: Annotated[Count, Field(description="cursor of the next page")]
     local_cursor_mode: Annotated[bool, Field(description="the setting LOCAL_CURSOR_MODE")]
 
 
 class CreatorMetrics(Shape):
-    """Likes of the newest works of a window, and the account's own counts."""
+    """Likes of the newest videos in a window, with the account's own counts."""
 
     sec_user_id: str
     nickname: str | None
@@ -105,12 +109,12 @@ class CreatorMetrics(Shape):
     days: Count
     window_start: Moment
     window_end: Moment
-    analyzed_count: Annotated[Count, Field(description="works of the window, likes known")]
-    average_digg_count: Annotated[float | None, Field(description="null: there is no work")]
-    median_digg_count: Annotated[float | None, Field(description="null: there is no work")]
-    top_video: Annotated[Video | None, Field(description="most liked work of the window")]
+    analyzed_count: Annotated[Count, Field(description="videos of the window with known likes")]
+    average_digg_count: Annotated[float | None, Field(description="null: no video")]
+    median_digg_count: Annotated[float | None, Field(description="null: no video")]
+    top_video: Annotated[Video | None, Field(description="most liked video of the window")]
     statistics_complete: Annotated[
-        bool, Field(description="false: something was not read in time, or not exactly")
+        bool, Field(description="false: some counts are missing or rounded")
     ]
     coverage_complete: Literal[False]
     data_provider: str

@@ -1,4 +1,4 @@
-"""Several videos by id: those that were read, and why the others were not."""
+"""Schemas for several videos by id: those read, and reasons for the others."""
 
 from typing import Annotated, Literal
 
@@ -16,13 +16,13 @@ class FilteredVideo(Shape):
         str,
         Field(description="`unavailable`, `deadline`, or the type of the upstream error"),
     ]
-    filter_reason: Annotated[str | None, Field(description="the platform's own word")]
+    filter_reason: Annotated[str | None, Field(description="the platform's own reason code")]
     notice: str | None
     detail_msg: str | None
 
 
 class ManyVideos(Shape):
-    """Both lists stand in the order of the request; each id is in one of them."""
+    """Both lists keep the order of the request; each id is in exactly one of them."""
 
     aweme_list: list[Video]
     filter_list: list[FilteredVideo]

@@ -1,4 +1,4 @@
-"""The result of a scan and the job around it."""
+"""Schemas for the result of a scan and for its job."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,7 +12,7 @@ JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 
 
 class AccountEntry(Shape):
-    """An account with confirmed works. Profile fields are null until the profile was read."""
+    """An account with confirmed videos. Profile fields are null until the profile is read."""
 
     sec_uid: str
     nickname: str | None
@@ -32,7 +32,7 @@ class AccountEntry(Shape):
 
 
 class AccountSummary(Shape):
-    """Accounts behind all confirmed works, not only the returned ones."""
+    """Accounts of all confirmed videos, not only the returned ones."""
 
     accounts: list[AccountEntry]
     video_preview_limit: int
@@ -41,7 +41,7 @@ class AccountSummary(Shape):
 
 
 class SearchTerm(Shape):
-    """What one search term gave and why it stopped."""
+    """Outcome of one search term and its stop reason."""
 
     term: str
     pages: Count
@@ -53,7 +53,7 @@ class SearchTerm(Shape):
 
 
 class SearchPagination(Shape):
-    """How far the guest search was read."""
+    """Extent of the guest search."""
 
     pages_fetched: Count
     terms_paginated: Count
@@ -63,7 +63,7 @@ class SearchPagination(Shape):
 
 
 class SearchRelated(Shape):
-    """Related by search text only: never counted as confirmed."""
+    """Videos related by search text only; they never count as confirmed."""
 
     aweme_list: list[dict[str, Any]]
     returned_count: Count
@@ -75,7 +75,7 @@ class SearchRelated(Shape):
 
 
 class Variants(Shape):
-    """Works that carry the recording at another speed or pitch: a result of its own."""
+    """Videos with the recording at another speed or pitch, as a separate result."""
 
     count: Count
     aweme_list: list[VariantVideo]
@@ -83,7 +83,7 @@ class Variants(Shape):
 
 
 class SourceCoverage(Shape):
-    """One source: what it was asked, what it gave, why reading stopped."""
+    """One source: requests, items and the stop reason."""
 
     surface: str
     requests: Count
@@ -94,7 +94,7 @@ class SourceCoverage(Shape):
 
 
 class Coverage(Shape):
-    """What was read and what was not. An estimate is never mixed into a count."""
+    """What was read and what was not. Estimates are never mixed into counts."""
 
     sources: list[SourceCoverage]
     not_reached: list[Any]
@@ -130,7 +130,7 @@ class HotVideos(Shape):
 
 
 class HotVideosAnswer(HotVideos):
-    """The ranking with the job that it comes from."""
+    """The ranking with its job."""
 
     job_id: str
     poll_url: str
@@ -138,14 +138,14 @@ class HotVideosAnswer(HotVideos):
 
 
 class DiscoveredVideo(RankedVideo):
-    """A verified match of a discovery, with why it belongs to the track."""
+    """A verified match of a discovery with its association type."""
 
     association_type: Association
     reference_aweme_id: Id | None
 
 
 class CandidateMusic(Shape):
-    """The sound of a candidate."""
+    """The music of a candidate."""
 
     id_str: Id
     title: str | None
@@ -153,7 +153,7 @@ class CandidateMusic(Shape):
 
 
 class DiscoveryCandidate(Shape):
-    """A text candidate with what became of it; a rejected one keeps its evidence."""
+    """A text candidate with its verdict; rejected ones keep their evidence."""
 
     aweme_id: Id
     desc: str | None
@@ -166,7 +166,7 @@ class DiscoveryCandidate(Shape):
 
 
 class Discovery(Shape):
-    """Videos related to a track: verified matches, and every candidate with its reason."""
+    """Related videos of a track: verified matches, and every candidate with its reason."""
 
     kind: Literal["discovery"]
     music_id: Id
@@ -187,14 +187,14 @@ class Discovery(Shape):
 
 
 class DiscoveryAnswer(Discovery):
-    """The discovery with the job that it comes from."""
+    """The discovery with its job."""
 
     job_id: str
     poll_url: str
 
 
 class JobProgress(Shape):
-    """How far a job is. `eta_s` is an estimate."""
+    """Progress of a job. `eta_s` is an estimate."""
 
     stage: str
     stage_index: Count
@@ -211,7 +211,7 @@ class JobProgress(Shape):
 
 
 class JobDocument(Shape):
-    """A collection job; `result` once it is completed."""
+    """A collection job; `result` is set once it is completed."""
 
     job_id: Annotated[str, Field(examples=["0b1f4c7e-6f0a-4a53-9d3a-2f6f5a1c9e21"])]
     poll_url: str
@@ -233,7 +233,7 @@ class JobDocument(Shape):
 
 
 class BatchItem(Shape):
-    """One input of a batch: its job, or what was wrong with it. `result` where one is stored."""
+    """One input of a batch: its job or its error; `result` if one is stored."""
 
     input: str
     ok: bool
@@ -245,7 +245,7 @@ class BatchItem(Shape):
 
 
 class Batch(Shape):
-    """Every input of a batch in the order given, each judged by itself."""
+    """All inputs of a batch in the given order, processed independently."""
 
     items: list[BatchItem]
     ok_count: Count

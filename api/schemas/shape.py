@@ -1,6 +1,6 @@
-"""How answers are described: every field named, nothing more; unknown values are null.
+"""Base schemas: every field is named, no others are allowed, unknown values are null.
 
-These models document answers and let tests hold answers to them; no answer is built from them.
+These models document responses and let tests validate them. Responses are not built from them.
 """
 
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 IsExperimental = Annotated[
     bool,
     Field(
-        description="read from surfaces that answer today and may not tomorrow. "
+        description="true: from an experimental source that may stop working at any time. "
         "来自实验性数据源, 随时可能失效."
     ),
 ]
@@ -22,19 +22,17 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-Id = Annotated[
-    str, Field(description="decimal digits, always text", examples=["7300000000000000001"])
-]
+Id = Annotated[str, Field(description="decimal digits as text", examples=["7300000000000000001"])]
 Moment = Annotated[str, Field(description="ISO 8601, UTC", examples=["2026-01-31T12:00:00Z"])]
 Count = Annotated[int, Field(ge=0)]
-MaybeCount = Annotated[int | None, Field(description="null: not shown")]
+MaybeCount = Annotated[int | None, Field(description="null: unknown")]
 
 
 class Envelope[Data](Shape):
-    """The eleven keys of every JSON answer under `/api/v1/`."""
+    """The eleven keys of every JSON response under `/api/v1/`."""
 
     code: Annotated[int, Field(description="the HTTP status")]
-    request_id: Annotated[str, Field(description="also the X-Request-ID header")]
+    request_id: Annotated[str, Field(description="same as the X-Request-ID header")]
     message: str
     message_zh: str
     time: Annotated[
@@ -42,17 +40,17 @@ class Envelope[Data](Shape):
     ]
     time_stamp: Annotated[int, Field(description="unix seconds")]
     time_zone: Annotated[str, Field(description="IANA name", examples=["UTC"])]
-    docs: Annotated[str, Field(description="path of the description of this operation")]
+    docs: Annotated[str, Field(description="path of the documentation of this operation")]
     router: Annotated[str, Field(description="the request path")]
     params: Annotated[
         dict[str, Any],
-        Field(description="parameters as understood: typed, defaults in, aliases resolved"),
+        Field(description="effective parameters: typed, with defaults, aliases resolved"),
     ]
     data: Data
 
 
 class UpstreamAnswer(Shape):
-    """What a surface of the platform answered."""
+    """Response of a platform surface."""
 
     surface: str
     reason: str | None
@@ -60,23 +58,23 @@ class UpstreamAnswer(Shape):
 
 
 class ErrorDocument(Shape):
-    """What went wrong. `type` is stable and never translated."""
+    """An error. `type` is stable and never translated."""
 
     type: Annotated[str, Field(examples=["invalid_parameter"])]
-    detail: Annotated[str, Field(description="what was wrong with which value")]
-    hint: Annotated[str | None, Field(description="what to do next")]
+    detail: Annotated[str, Field(description="what went wrong, with which value")]
+    hint: Annotated[str | None, Field(description="what to do")]
     retry_after: Annotated[float | None, Field(description="seconds")]
     upstream: UpstreamAnswer | None
 
 
 class Failure(Shape):
-    """`data` of an answer that failed."""
+    """`data` of an error response."""
 
     error: ErrorDocument
 
 
 class Note(Shape):
-    """Something a reader should know."""
+    """A remark for the reader of a result."""
 
     type: str
     message: str
@@ -90,14 +88,14 @@ class Health(Shape):
 
 
 class HealthCheck(Shape):
-    """One thing that must work; `reason` null: it does."""
+    """One readiness check; `reason` null: passed."""
 
     name: str
     reason: str | None
 
 
 class SurfaceState(Shape):
-    """What the last probe of a surface said."""
+    """Outcome of the last probe of a surface."""
 
     surface: str
     outcome: Literal["works", "refused", "changed", "unreachable"]
@@ -106,7 +104,7 @@ class SurfaceState(Shape):
 
 
 class ReadinessReport(Shape):
-    """Whether the service can do its work. `surfaces` are told, but do not decide."""
+    """Readiness of the service. `surfaces` are informative and do not affect it."""
 
     ready: bool
     checks: list[HealthCheck]

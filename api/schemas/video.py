@@ -1,4 +1,4 @@
-"""The video record, and what a ranking adds to it."""
+"""Schemas for the video record and the fields that a ranking adds."""
 
 from typing import Annotated, Literal
 
@@ -10,13 +10,13 @@ LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_
 
 
 class Addresses(Shape):
-    """Public addresses of one picture."""
+    """Public URLs of one image."""
 
     url_list: list[str]
 
 
 class Author(Shape):
-    """The author as a work shows it."""
+    """The author as shown with a video."""
 
     sec_uid: str
     uid: str | None
@@ -26,7 +26,7 @@ class Author(Shape):
 
 
 class Music(Shape):
-    """The sound as a work shows it."""
+    """The music as shown with a video."""
 
     id_str: Id
     mid: Id
@@ -37,7 +37,7 @@ class Music(Shape):
 
 
 class Track(Music):
-    """The track that was asked about."""
+    """The requested track."""
 
     owner_nickname: str | None
     cover: Addresses
@@ -45,7 +45,7 @@ class Track(Music):
 
 
 class Picture(Shape):
-    """Length in milliseconds, size in pixels, cover."""
+    """Duration in milliseconds, size in pixels, cover."""
 
     duration: Annotated[int | None, Field(description="milliseconds")]
     width: int | None
@@ -54,7 +54,7 @@ class Picture(Shape):
 
 
 class Hashtag(Shape):
-    """A hashtag of a work."""
+    """A hashtag of a video."""
 
     ch_id: str
     name: str
@@ -70,7 +70,7 @@ class Statistics(Shape):
 
 
 class Video(Shape):
-    """One observation of one work."""
+    """One observation of a video."""
 
     aweme_id: Id
     desc: str | None
@@ -91,7 +91,7 @@ class Video(Shape):
 
 
 class Evidence(Shape):
-    """One compared pair. Distances: lower is better. Score: higher is better."""
+    """One compared pair. Lower distances and higher scores are better."""
 
     comparison_id: str
     reference_aweme_id: Id
@@ -112,7 +112,7 @@ class Evidence(Shape):
     semitones: float | None
     observation: Annotated[
         Literal["likely_cover", "uncertain"] | None,
-        Field(description="what a rejected pair is likely to be; never a confirmation"),
+        Field(description="likely nature of a rejected pair; never a confirmation"),
     ] = None
     limits: dict[str, float]
     algorithm: str
@@ -121,7 +121,7 @@ class Evidence(Shape):
 
 
 class RankedVideo(Video):
-    """A confirmed work with its place in the order that was asked for."""
+    """A confirmed video with its rank in the requested order."""
 
     rank: Annotated[int, Field(ge=1)]
     hot_score: Annotated[
@@ -133,18 +133,18 @@ class RankedVideo(Video):
     source_channel_zh: str
     source_music_title: str | None
     source_music_url: str | None
-    evidence: Annotated[Evidence, Field(description="of audio links only")] | None = None
+    evidence: Annotated[Evidence, Field(description="only for links by audio")] | None = None
 
 
 class VariantVideo(Video):
-    """A work that carries the recording at another speed or pitch, ranked like the main list."""
+    """A video with the recording at another speed or pitch, ranked like the main list."""
 
     rank: Annotated[int, Field(ge=1)]
     hot_score: int | None
     is_viral: bool
     variant_kind: Literal["speed", "tempo", "pitch"]
-    speed: Annotated[float, Field(description="tempo over the track's tempo")]
-    semitones: Annotated[float, Field(description="pitch shift against the track")]
+    speed: Annotated[float, Field(description="tempo relative to the track")]
+    semitones: Annotated[float, Field(description="pitch shift relative to the track")]
     source_music_id: Id
     source_music_title: str | None
     source_music_url: str | None
@@ -152,7 +152,7 @@ class VariantVideo(Video):
 
 
 class VideoPreview(Shape):
-    """A work of an account, in short."""
+    """A short record of an account's video."""
 
     aweme_id: Id
     desc: str | None

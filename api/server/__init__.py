@@ -1,1 +1,1 @@
-"""What surrounds the routes: middleware, request context, health, metrics."""
+"""Everything around the routes: middleware, request context, health, metrics."""

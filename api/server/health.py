@@ -1,6 +1,6 @@
-"""Whether this service can do its work: control store, lake, workers, disk. And why not.
+"""Readiness of this service: control store, lake, workers and disk, with the reason of a failure.
 
-Reasons name a class of error, never a path or an address.
+A reason names an error class, never a path or an address.
 """
 
 import shutil
@@ -18,7 +18,7 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that must work, and what is wrong with it; None: nothing."""
+    """One readiness check. `reason` says what is wrong; None means it passed."""
 
     name: str
     reason: str | None
@@ -26,26 +26,28 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Named probes; each returns what is wrong, None when nothing is, and may raise. `platform` is
-    None while no profile is chosen; its state is told, but does not decide.
+    """Named probes. A probe returns what is wrong, None if nothing is, and may raise.
+
+    `platform` is None while no profile is chosen. Its state is reported but does not decide
+    readiness.
     """
 
     probes: Mapping[str, Callable[[], str | None]]
     platform: PlatformHealth | None = None
 
     def checks(self) -> list[Check]:
-        """Ask every probe."""
+        """Run every probe."""
         return [Check(name, _ask(probe)) for name, probe in self.probes.items()]
 
     def document(self) -> Document:
-        """Whether the service can do its work, and how the surfaces last fared."""
+        """Return whether the service is ready, with the outcome of the last probe of each surface."""
         return {**self._own(), "surfaces": self._states()}
 
     def report(self) -> Document:
-        """The same with everything that is known of the surfaces.
+        """Return the readiness document with everything known about the surfaces.
 
         Raises:
-            ProfileNotChosenError: None is chosen, so there is no platform to know of.
+            ProfileNotChosenError: No profile is chosen, so there is no platform to report on.
             WarehouseError: The stores cannot be read.
         """
         if self.platform is None:
@@ -58,7 +60,9 @@ class Readiness:
         return {"ready": is_ready, "checks": [asdict(check) for check in checks]}
 
     def _states(self) -> list[Document]:
-        """Empty where they cannot be read: the checks say what is wrong with the stores."""
+        """Return the surface states, empty where they cannot be read: the checks report the
+        store.
+        """
         if self.platform is None:
             return []
         with suppress(WarehouseError):
@@ -74,12 +78,12 @@ def _ask(probe: Callable[[], str | None]) -> str | None:
 
 
 def probe_workers(live_workers: Callable[[], Sequence[str]]) -> Callable[[], str | None]:
-    """Some worker must have said lately that it is alive."""
+    """Build a probe that fails when no worker has sent a recent heartbeat."""
     return lambda: None if live_workers() else "no worker is alive; start `sametrack worker`"
 
 
 def probe_disk(folder: Path, *, min_free_mb: int) -> Callable[[], str | None]:
-    """There must be room for more observations."""
+    """Build a probe that fails when less than `min_free_mb` of disk space is left."""
 
     def probe() -> str | None:
         free_mb = shutil.disk_usage(folder).free // MEGABYTE

@@ -1,7 +1,7 @@
-"""Figures for Prometheus: what was asked of this process, and how the shared stores fare.
+"""Prometheus metrics: requests of this process, and the state of the shared stores.
 
-Labels are templates of paths, never paths: those are as many as there are ids. Not here: whether
-the service can work (`health.py`), spans (`telemetry.py`).
+A label holds the template of a path, never a path, because there are as many paths as ids. Not
+here: readiness (`health.py`), spans (`pipelines/captures/recording/tracing.py`).
 """
 
 from bisect import bisect_left
@@ -34,19 +34,19 @@ NO_ROUTE = "none"
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "PUT", "PATCH", "OPTIONS"})
 
 type _Kind = tuple[str, str, int, bool]
-"""Method, route, status, and whether it was answered from memory."""
+"""Method, route, status, and whether the response came from the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedFigures:
-    """What the stores are asked at each scrape; blocking, and each may fail by itself.
+    """Functions that read store metrics at each scrape. They block, and each may fail on its own.
 
     Attributes:
-        jobs: Kept jobs per status.
-        queue_age_s: Seconds that the oldest queued job has waited.
-        workers: How many workers are alive.
-        upstream_requests: Requests of today (UTC) per host.
-        surfaces: Per surface what its last probe said.
+        jobs: Number of stored jobs per status.
+        queue_age_s: Age of the oldest queued job in seconds.
+        workers: Number of live workers.
+        upstream_requests: Requests since midnight UTC per host.
+        surfaces: Outcome of the last probe of each surface.
     """
 
     jobs: Callable[[], Mapping[str, int]]
@@ -58,17 +58,17 @@ class SharedFigures:
 
 @dataclass(slots=True)
 class _Tally:
-    """Requests of one kind: how many ended within each bucket, and their seconds together."""
+    """Requests with the same labels: how many ended within each bucket, and their total seconds."""
 
     counts: list[int]
     seconds: float = 0.0
 
 
 class Metrics:
-    """The figures of one process. `shared` None: no profile is chosen.
+    """Metrics of one process. `shared` is None while no profile is chosen.
 
-    Requests are tallied in plain numbers on the event loop and become figures only when they are
-    asked for: the library's own counters cost more than the rest of an answer from memory.
+    Requests are counted in plain numbers on the event loop and turned into metrics only at a
+    scrape: the library's own counters cost more than the rest of a cached response.
     """
 
     def __init__(self, shared: SharedFigures | None = None) -> None:
@@ -79,10 +79,10 @@ class Metrics:
             self._registry.register(_Shared(shared))
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
-        """Count an answered request."""
+        """Count a finished request."""
         method: str = scope["method"]
         if method not in _METHODS:
-            method = "other"  # else a stranger could invent labels
+            method = "other"  # otherwise a client could create any number of labels
         kind = (method, route_of(scope) or NO_ROUTE, status, bool(scope["state"]["call"].route))
         tally = self._tallies.get(kind)
         if tally is None:
@@ -91,22 +91,22 @@ class Metrics:
         tally.seconds += seconds
 
     def text(self) -> bytes:
-        """All figures as Prometheus reads them; blocking."""
+        """Return all metrics in the Prometheus text format. Blocks."""
         return generate_latest(self._registry)
 
 
 class _Requests(Collector):
-    """The tallies as figures."""
+    """Exposes the request counts."""
 
     def __init__(self, tallies: Mapping[_Kind, _Tally]) -> None:
         self._tallies = tallies
 
     @override
     def collect(self) -> Iterable[Metric]:
-        tallies = dict(self._tallies)  # requests go on while these are written
+        tallies = dict(self._tallies)  # requests continue while these are written
         requests = CounterMetricFamily(
             "sametrack_http_requests",
-            "Requests answered, by the template of their path.",
+            "Requests answered, by path template.",
             labels=("method", "route", "status", "from_memory"),
         )
         by_route: dict[str, list[_Tally]] = {}
@@ -116,7 +116,7 @@ class _Requests(Collector):
             by_route.setdefault(route, []).append(tally)
         yield requests
         seconds = HistogramMetricFamily(
-            "sametrack_http_request_seconds", "Seconds that answers took.", labels=("route",)
+            "sametrack_http_request_seconds", "Response time in seconds.", labels=("route",)
         )
         for route, found in by_route.items():
             counts = accumulate(map(sum, zip(*(tally.counts for tally in found), strict=True)))
@@ -126,13 +126,13 @@ class _Requests(Collector):
 
 
 class _Shared(Collector):
-    """Asks the stores when it is asked; a figure that cannot be read is left out."""
+    """Reads the stores at each scrape and leaves out metrics that cannot be read."""
 
     def __init__(self, shared: SharedFigures) -> None:
         self._shared = shared
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing beforehand: registering must not read the stores."""
+        """Return nothing: registering must not read the stores."""
         return ()
 
     @override
@@ -144,12 +144,12 @@ class _Shared(Collector):
             except SametrackError:
                 readable = 0.0
         yield GaugeMetricFamily(
-            "sametrack_stores_readable", "1 when every shared figure could be read.", readable
+            "sametrack_stores_readable", "1 if all store metrics could be read.", readable
         )
 
     def _jobs(self) -> Metric:
         counts = self._shared.jobs()
-        family = GaugeMetricFamily("sametrack_jobs", "Jobs that are kept.", labels=["status"])
+        family = GaugeMetricFamily("sametrack_jobs", "Stored jobs.", labels=["status"])
         for status in MOVES:
             family.add_metric([status], counts.get(status, 0))
         return family
@@ -157,19 +157,17 @@ class _Shared(Collector):
     def _queue(self) -> Metric:
         return GaugeMetricFamily(
             "sametrack_queue_age_seconds",
-            "How long the oldest queued job has waited.",
+            "Age of the oldest queued job.",
             self._shared.queue_age_s(),
         )
 
     def _workers(self) -> Metric:
-        return GaugeMetricFamily(
-            "sametrack_workers_alive", "Workers that are alive.", self._shared.workers()
-        )
+        return GaugeMetricFamily("sametrack_workers_alive", "Live workers.", self._shared.workers())
 
     def _upstream(self) -> Metric:
         family = GaugeMetricFamily(
             "sametrack_upstream_requests_today",
-            "Requests to a host of the platform since midnight UTC.",
+            "Requests to a platform host since midnight UTC.",
             labels=["host"],
         )
         for host, count in self._shared.upstream_requests().items():
@@ -179,7 +177,7 @@ class _Shared(Collector):
     def _surfaces(self) -> Metric:
         family = GaugeMetricFamily(
             "sametrack_surface_probe",
-            "Always 1: the outcome of the last probe of a surface.",
+            "Outcome of the last probe of a surface, as a label; always 1.",
             labels=["surface", "outcome"],
         )
         for state in self._shared.surfaces():

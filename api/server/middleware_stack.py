@@ -1,7 +1,7 @@
-"""The layers around the routes, from the outside: request context, guard, rate limit, token,
-compression, answers from memory, body limit.
+"""The middleware around the routes, outermost first.
 
-Composition only: each layer has a file of its own.
+Request context, guard, rate limit, token, compression, response cache, body limit. Composition
+only: each middleware has its own file.
 """
 
 import time
@@ -36,15 +36,15 @@ def wrap(
     observe: Observe | None = None,
     note: Note | None = None,
 ) -> ASGIApp:
-    """The door around the routes.
+    """Wrap the routes in all middleware.
 
     Args:
         app: The routes.
-        settings: Of the front door.
-        clock: Now, in UTC.
-        monotonic: Seconds that only grow, by which the rate is limited.
-        changes: None: nothing is kept that a capture could end.
-        observe: Hears of each request that has been answered.
+        settings: Settings of the HTTP service.
+        clock: Returns the current time in UTC.
+        monotonic: Monotonic seconds for the rate limit.
+        changes: Tracks changed entities. None: responses that depend on captures are not cached.
+        observe: Called for each finished request.
         note: Writes the log line of a request.
     """
     app = BodyLimit(app, limit=settings.body_limit_bytes, reject=failure)
@@ -62,5 +62,7 @@ def wrap(
 
 
 def is_private(path: str) -> bool:
-    """Everything that answers data; some of its reads start work, so other sites may not."""
+    """Return True for paths that return data. Some reads start work, so other sites may not send
+    them.
+    """
     return path.startswith(PRIVATE)

@@ -1,7 +1,7 @@
-"""What is known of the platform's surfaces: the last probe of each, circuits, robots decisions.
+"""Known state of the platform's surfaces: last probes, circuit breakers, robots decisions.
 
-Reads stores, asks nobody. Blocking: routes run it in a thread. Not here: asking
-(`pipelines/doctor`), whether this service itself is ready (`health.py`).
+Reads stores and contacts no host. Blocks: routes call it in a thread. Not here: probing
+(`pipelines/doctor`), readiness of this service (`health.py`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,14 +20,14 @@ from warehouse.records.health import SurfaceHealth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformHealth:
-    """Answers about the surfaces of one world.
+    """State of the surfaces of one profile.
 
     Attributes:
-        latest: Per surface its newest probe.
-        last_worked: Per surface when it last gave what was asked for.
-        circuits: Which surfaces are left alone.
-        robots: What the hosts' robots files say.
-        is_demo: Whether the world is an invented one.
+        latest: Newest probe of each surface.
+        last_worked: Time of the last successful read of each surface.
+        circuits: State of the circuit breakers.
+        robots: Decisions from the hosts' robots files.
+        is_demo: True if the profile holds demo data.
     """
 
     latest: Callable[[], Mapping[str, SurfaceHealth]]
@@ -37,7 +37,7 @@ class PlatformHealth:
     is_demo: bool
 
     def document(self) -> Document:
-        """The last report: every surface that was ever probed."""
+        """Return the last report on every surface that was ever probed."""
         found = list(self.latest().values())
         newest = max((health.observed_at for health in found), default=None)
         return {
@@ -49,7 +49,7 @@ class PlatformHealth:
         }
 
     def states(self) -> list[Document]:
-        """Per surface what its last probe said, in a few words."""
+        """Return the outcome of the last probe of each surface, in short."""
         return [
             {
                 "surface": health.surface,

@@ -1,7 +1,7 @@
-"""The outermost layer: gives each request its id, its log line, strict headers and a last answer.
+"""The outermost middleware: request id, log line, security headers and the last error handler.
 
-It stands around the finished application, so that even a crash of a layer is answered in the
-envelope and carries the request id.
+It wraps the finished application, so that even a crash of another middleware gets an envelope with
+the request id.
 """
 
 import random
@@ -22,19 +22,19 @@ _log = structlog.get_logger("api")
 type Note = Callable[[dict[str, object]], None]
 """Writes a log line of these fields."""
 type Observe = Callable[[Scope, int, float], None]
-"""Hears of each answered request: its scope, the status, the seconds it took."""
+"""Called for each finished request with its scope, status and duration in seconds."""
 
 
 class RequestContext:
-    """Opens a `Call` for each request and closes it with a log line.
+    """Creates the `Call` of each request and writes its log line.
 
     Args:
         app: The finished application.
-        time_zone: Zone of `time` in answers.
-        clock: Now, in UTC.
-        observe: Hears of each request that has been answered.
-        note: Writes the line of a request; by the common logger where it is left out, which
-            costs several times as much.
+        time_zone: Zone of `time` in responses.
+        clock: Returns the current time in UTC.
+        observe: Called for each finished request.
+        note: Writes the log line of a request. Default: the structlog logger, which takes several
+            times as long.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class RequestContext:
             log = _log.bind(request_id=call.request_id, method=scope["method"], path=call.path)
             log.exception("request failed")
             if status == 0:
-                error = SametrackError("The service met an error that it did not foresee")
+                error = SametrackError("An unexpected error occurred while handling the request")
                 await failure(scope, error)(scope, receive, stamped)
         spent_s = time.perf_counter() - started
         self._observe(scope, status, spent_s)
@@ -100,17 +100,17 @@ def _note(line: dict[str, object]) -> None:
 
 
 def _overlook(_scope: Scope, _status: int, _seconds: float) -> None:
-    """Nobody wants to hear of requests."""
+    """Ignore a finished request."""
 
 
 def _new_id() -> str:
-    """A random UUID; it names a request and opens nothing, so it need not be a secret."""
+    """Return a random UUID. It names a request and grants nothing, so it need not be a secret."""
     text = f"{random.getrandbits(128):032x}"
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
 
 
 def _stamp(message: Message, request_id: str) -> None:
-    """The id, and the strict headers that the answer does not bring itself."""
+    """Add the request id and the security headers that the response does not set itself."""
     headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
     own = {name for name, _ in headers}
     if not own >= STRICT_NAMES:

@@ -1,1 +1,3 @@
-"""What routes call: jobs, batches, evidence, exports, reports, watchlists. No HTTP here."""
+"""Services behind the routes: jobs, batches, evidence, exports, reports, watchlists. No
+HTTP here.
+"""

@@ -1,7 +1,7 @@
-"""What people noted on compared pairs: "same" or "not the same", beside the evidence.
+"""Manual annotations of compared pairs: "same" or "not the same".
 
-An annotation changes no verdict and confirms nothing; it is exported to calibrate the limits.
-Blocking reads and appends. Not here: HTTP, the command line's words.
+An annotation confirms nothing and changes no verdict; annotations are exported to calibrate the
+limits. Blocks. Not here: HTTP, command-line output.
 """
 
 import csv
@@ -30,13 +30,13 @@ type Row = Mapping[str, Any]
 
 
 class AnnotationDesk:
-    """Takes and tells annotations.
+    """Stores and returns annotations.
 
     Args:
-        read_comparison: The row of a comparison by its id, None if there is none.
-        read_annotations: Annotations of a comparison, oldest first; of all where None is given.
+        read_comparison: Returns the row of a comparison by id, None if there is none.
+        read_annotations: Returns the annotations of a comparison, oldest first; all for None.
         append: Appends rows to a table of the lake.
-        is_demo: Whether the world is an invented one.
+        is_demo: True if the stored data is demo data.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class AnnotationDesk:
         self._is_demo = is_demo
 
     def add(self, comparison_id: str, said: Said, *, note: str | None, origin: Origin) -> Document:
-        """Keep what a person says of a pair; returns everything said of it.
+        """Store an annotation of a pair and return all its annotations.
 
         Raises:
-            NotFoundError: There is no such comparison.
+            NotFoundError: The comparison does not exist.
         """
         self._check(comparison_id)
         row = {
@@ -71,16 +71,16 @@ class AnnotationDesk:
         return self._document(comparison_id, [*self._others(row), row])
 
     def of(self, comparison_id: str) -> Document:
-        """Everything said of a pair, oldest first.
+        """Return all annotations of a pair, oldest first.
 
         Raises:
-            NotFoundError: There is no such comparison.
+            NotFoundError: The comparison does not exist.
         """
         self._check(comparison_id)
         return self._document(comparison_id, self._read_annotations(comparison_id))
 
     def to_csv(self) -> str:
-        """All annotations with what was measured, one line each, for calibration."""
+        """Return all annotations with their measurements as CSV, for calibration."""
         text = StringIO(newline="")
         writer = csv.DictWriter(text, COLUMNS)
         writer.writeheader()
@@ -89,10 +89,13 @@ class AnnotationDesk:
 
     def _check(self, comparison_id: str) -> None:
         if not _UUID.fullmatch(comparison_id) or self._read_comparison(comparison_id) is None:
-            raise NotFoundError("No comparison has this id")
+            raise NotFoundError(
+                f"Comparison {comparison_id[:64]!r} was not found",
+                hint="Use `evidence.comparison_id` of a result",
+            )
 
     def _others(self, row: Row) -> list[Row]:
-        """What was said before; the engine may or may not see the newest row already."""
+        """Return earlier annotations; the engine may or may not see the newest row already."""
         said = self._read_annotations(row["comparison_id"])
         return [other for other in said if other["annotation_id"] != row["annotation_id"]]
 
@@ -127,6 +130,6 @@ def _line(row: Row) -> dict[str, object]:
 
 
 def _harmless(text: str | None) -> str:
-    """A spreadsheet takes some beginnings for a formula."""
+    """Prefix text that a spreadsheet would take for a formula."""
     text = text or ""
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,4 +1,4 @@
-"""Endpoint 6: several tracks at once, each judged by itself. Not here: HTTP, scanning."""
+"""Endpoint 6: several tracks at once, each processed independently. Not here: HTTP, scanning."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,14 +23,14 @@ from warehouse.records.errors import (
 
 _TEXT = TypeAdapter[str](InputText)
 _OF_ONE_ITEM = (InputError, CapacityExhaustedError, WarehouseError)
-"""What may be wrong with one item; anything else is wrong with the whole request."""
+"""Errors of a single item; any other error fails the whole request."""
 
 
 def to_batch(desk: ScanDesk, inputs: Sequence[str], parameters: ScanParameters) -> Document:
-    """Ask for each input; the `data` of endpoint 6.
+    """Request a scan for each input and return the `data` of endpoint 6.
 
     Raises:
-        ProviderUnsupportedError: The chosen source runs no scans, whatever the inputs are.
+        ProviderUnsupportedError: The configured source does not support scans.
     """
     items = [_to_item(desk, text, parameters) for text in inputs]
     ok_count = sum(item["ok"] for item in items)

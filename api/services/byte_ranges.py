@@ -1,7 +1,7 @@
-"""One part of a small file, as players ask for it when somebody jumps in a sound (RFC 9110, 14).
+"""Partial responses for small files, requested by players that seek in a sound (RFC 9110, 14).
 
-A `Range` that is not one satisfiable stretch of bytes is passed over and the whole is sent, as the
-standard allows: so no answer has a body of its own making. Not here: reading files.
+A `Range` that is not one satisfiable byte range is ignored and the whole file is sent, as the
+standard allows. Not here: reading files.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _ONE_STRETCH = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 def whole_or_part(
     content: bytes, asked: Mapping[str, str], *, media_type: str, headers: Mapping[str, str]
 ) -> Response:
-    """All of it, or the stretch that the request headers `asked` want."""
+    """Build a response with the whole content, or with the range that the headers ask for."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     more = {**headers, "Accept-Ranges": "bytes", "ETag": tag}
     stretch = _stretch(asked.get("range", ""), len(content))
@@ -31,7 +31,7 @@ def whole_or_part(
 
 
 def _stretch(wanted: str, size: int) -> tuple[int, int] | None:
-    """First and last byte of `first-last`, `first-` or `-count`; None if it cannot be met."""
+    """Return first and last byte of `first-last`, `first-` or `-count`, None if not satisfiable."""
     found = _ONE_STRETCH.fullmatch(wanted.strip())
     if found is None or found[1] == found[2] == "":
         return None

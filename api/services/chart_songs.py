@@ -1,8 +1,7 @@
-"""Songs of the chart beside the platform: what is known of one, and what people say of its links.
+"""Chart songs compared with the platform, and manual links between songs and music ids.
 
-Blocking reads and appends. What a person says is kept beside the rules, wins over them, and can
-be taken back. Not here: HTTP, the command line's words, the rules
-(`pipelines.charts.rules.song_links`).
+A manual link overrides the automatic rules and can be withdrawn. Blocks. Not here: HTTP,
+command-line output, the rules (`pipelines.charts.rules.song_links`).
 """
 
 from collections.abc import Mapping
@@ -38,17 +37,17 @@ type Row = Mapping[str, Any]
 
 
 class ChartBook:
-    """Songs and their links over an open lake. `is_demo`: what is in it is invented."""
+    """Chart songs and their links in an open lake. `is_demo` marks demo data."""
 
     def __init__(self, engine: Engine, *, is_demo: bool) -> None:
         self._engine = engine
         self._is_demo = is_demo
 
     def song(self, song_key: str) -> Document:
-        """One song: its places, its links with reasons, the curve of its works, lead or lag.
+        """Return a song: chart positions, links with reasons, engagement curve, lead or lag.
 
         Raises:
-            NotFoundError: No kept issue has it among its first twenty.
+            NotFoundError: No stored issue has the song in its top 20.
         """
         self._engine.refresh()
         chart = read_chart(self._engine, song_key)
@@ -64,10 +63,10 @@ class ChartBook:
         note: str | None,
         origin: Origin,
     ) -> Document:
-        """Keep what a person says of a song and a music id; the song as it stands then.
+        """Store a manual link decision and return the updated song.
 
         Raises:
-            NotFoundError: No kept issue has the song.
+            NotFoundError: No stored issue has the song in its top 20.
         """
         self._engine.refresh()
         _of(read_chart(self._engine, song_key), song_key)
@@ -86,7 +85,7 @@ class ChartBook:
         return self.song(song_key)
 
     def links(self, song_key: str | None = None) -> Document:
-        """Everything that people said, oldest first; of one song where one is named."""
+        """Return all manual link decisions, oldest first, optionally of one song."""
         self._engine.refresh()
         found = read_statements(self._engine, song_key)
         return {
@@ -131,8 +130,8 @@ def _of(chart: Chart, song_key: str) -> Charted:
     found = chart.songs.get(song_key)
     if found is None:
         raise NotFoundError(
-            "No issue in the lake has this song among its first twenty",
-            hint="answers of the chart's history name the `song_key` of each song",
+            f"Song {song_key[:100]!r} was not found in the stored chart issues",
+            hint="Use the `song_key` of a song in the chart history",
         )
     return found
 

@@ -1,7 +1,8 @@
-"""What has become of the entities that kept answers depend on: one cheap look, then and when.
+"""Tracks changes of the entities that cached responses depend on.
 
-Captures of this process are heard of at once, those of others by a look at their generations, off
-the event loop and at most every `LOOK_EVERY_S`. Not here: the answers (`answer_cache.py`).
+Captures of this process are reported at once. Those of other processes are detected by comparing
+generation counters in the control store, off the event loop and at most every `LOOK_EVERY_S`. Not
+here: the cached responses (`response_cache.py`).
 """
 
 import asyncio
@@ -19,18 +20,18 @@ from warehouse.control.shared import ANYTHING
 from warehouse.records.errors import SametrackError
 
 LOOK_EVERY_S = 0.2
-TRUSTED_S = 0.4  # an older look vouches for nothing: who asks then waits for a new one
+TRUSTED_S = 0.4  # after an older check, a reader waits for a new one
 WATCHED_MOST = 2_000
 
 type Generations = Callable[[Collection[str]], Mapping[str, int]]
-"""Blocking: how often each entity has changed; one that never did is left out."""
+"""Returns the change count of each entity, without entities that never changed. Blocks."""
 
 _log = structlog.get_logger("api")
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment before a read: what changes after it, the read may have missed."""
+    """State before a read. The read may have missed changes after it."""
 
     tick: int
     total: int | None
@@ -38,7 +39,9 @@ class Mark:
 
 @dataclass(slots=True)
 class _Watched:
-    """An entity: its generation, None before the first look, and when it was seen to change."""
+    """A watched entity: its generation, None before the first check, and the tick of its last
+    change.
+    """
 
     generation: int | None
     tick: int
@@ -46,7 +49,7 @@ class _Watched:
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """What a look found: generations, and that of anything before and after they were read."""
+    """Result of a check: generations, and the total change count before and after reading them."""
 
     found: Mapping[str, int]
     total: int
@@ -54,12 +57,12 @@ class _News:
 
 
 class Changes:
-    """Watches entities for everybody on one event loop.
+    """Watches entities for all users of one event loop.
 
     Args:
-        generations: Looks into the shared store.
-        see: Blocking; makes this process see what others have committed. Called before a change is
-            made known, so that who reads after it reads the new.
+        generations: Reads the counters of the control store.
+        see: Makes commits of other processes visible. Called before a change is published, so that
+            later reads return the new data. Blocks.
         clock: Monotonic seconds.
     """
 
@@ -82,11 +85,13 @@ class Changes:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def mark(self) -> Mark:
-        """Now, before a read."""
+        """Return the current state, to be taken before a read."""
         return Mark(self._tick, self._total)
 
     def watch(self, entities: Collection[str], since: Mark) -> bool:
-        """Watch these from now on. True: none of them is known to have changed since the mark."""
+        """Watch entities from now on. Return True if none is known to have changed since
+        the mark.
+        """
         is_first = any(entity not in self._watched for entity in entities)
         for entity in entities:
             self._watched.setdefault(entity, _Watched(None, since.tick))
@@ -96,14 +101,16 @@ class Changes:
         return is_seen and self.holds(entities, since.tick)
 
     def holds(self, entities: Collection[str], tick: int) -> bool:
-        """Whether all are watched and none of them is known to have changed after that tick."""
+        """Return whether all entities are watched and none is known to have changed after
+        the tick.
+        """
         if tick < self._floor:
             return False
         watched = self._watched
         return all(entity in watched and watched[entity].tick <= tick for entity in entities)
 
     async def is_current(self) -> bool:
-        """Whether what is known here is new enough; waits for a look where it is not."""
+        """Return whether the last check is recent enough, waiting for a new one if it is not."""
         age = self._clock() - self._looked_at
         if age <= LOOK_EVERY_S:
             return True
@@ -114,12 +121,12 @@ class Changes:
         return self._clock() - self._looked_at <= TRUSTED_S
 
     def told(self, entities: Collection[str]) -> None:
-        """Something new of these was written by this process. May be called in any thread."""
+        """Report entities changed by this process. Thread-safe."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._note, tuple(entities))
 
     def _note(self, entities: Collection[str]) -> None:
-        """These have changed. Whoever asks next of what is kept waits for a look."""
+        """Mark entities as changed. The next reader of a cached response waits for a check."""
         self._tick += 1
         for entity in entities:
             self._watched.setdefault(entity, _Watched(None, 0)).tick = self._tick
@@ -127,7 +134,7 @@ class Changes:
         self._looked_at = float("-inf")
 
     def _forget_old(self) -> None:
-        """Many at once, because nothing holds that was noted before: it may be of one of them."""
+        """Forget half of the entities at once and invalidate all earlier ticks."""
         if len(self._watched) > WATCHED_MOST:
             self._tick += 1
             self._floor = self._tick
@@ -143,12 +150,14 @@ class Changes:
         began, tick = self._clock(), self._tick
         known = {entity: watched.generation for entity, watched in self._watched.items()}
         try:
-            self._limiter = self._limiter or CapacityLimiter(1)  # readers may use up the others
+            self._limiter = self._limiter or CapacityLimiter(
+                1
+            )  # the shared threads may all be taken by readers
             news = await run_sync(self._ask, known, self._total, limiter=self._limiter)
         except SametrackError as error:
-            _log.warning("changes cannot be looked at", error=error.type)
+            _log.warning("entity changes could not be read", error=error.type)
         else:
-            if tick == self._tick:  # else something was told meanwhile: the next one looks again
+            if tick == self._tick:  # otherwise a change was reported meanwhile: check again
                 self._looked_at = began
             self._take(news)
         finally:
@@ -167,7 +176,11 @@ class Changes:
         return self._generations((ANYTHING,)).get(ANYTHING, 0)
 
     def _take(self, news: _News) -> None:
-        """An entity seen for the first time holds if nothing at all was new meanwhile."""
+        """Apply the result of a check.
+
+        An entity seen for the first time counts as unchanged only if nothing changed at all
+        meanwhile.
+        """
         is_quiet = news.total == news.total_after == self._total
         self._tick += 1
         for entity, watched in self._watched.items():

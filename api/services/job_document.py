@@ -1,4 +1,4 @@
-"""Jobs as clients see them: the job document of the interface around the view of its result."""
+"""The job document that clients poll, around a view of the result."""
 
 from typing import Any
 
@@ -14,25 +14,25 @@ POLL_AFTER_S = 1
 
 ALREADY_FINISHED: Document = {
     "type": "already_finished",
-    "message": "The job has ended before; nothing was changed",
+    "message": "The job had already finished; nothing was changed",
     "message_zh": "任务已结束, 未做任何更改",
 }
 
 
 def poll_url(job_id: str) -> str:
-    """Where the job is polled: a path, because the Host header is never reflected."""
+    """Return the path to poll a job. It has no host, because the Host header is never reflected."""
     return f"{JOBS_PATH}/{job_id}"
 
 
 def waiting_headers(job: Job) -> dict[str, str]:
-    """When to ask again; nothing for a job that has ended."""
+    """Return when to poll again; empty for a finished job."""
     return {} if job.status in FINAL else {"Retry-After": str(POLL_AFTER_S)}
 
 
 def to_job_document(
     scan: Scan, *, is_demo: bool, view: ScanParameters | None = None
 ) -> dict[str, Any]:
-    """The job with its result, as `view` asks for it; as the job itself did, where None."""
+    """Return the job with its result, viewed with `view` or with the job's own parameters."""
     job = scan.job
     return {
         "job_id": job.job_id,
@@ -56,22 +56,22 @@ def to_job_document(
 
 
 def _view(scan: Scan, view: ScanParameters | None) -> Document:
-    """A discovery shows everything it found; a ranking as it is asked for."""
-    assert scan.result is not None, "only a completed job is viewed"
+    """View a result: a discovery as a whole, a ranking by the requested parameters."""
+    assert scan.result is not None, "only a completed job has a result"
     if scan.job.kind == DISCOVERY:
         return scan.result
     return view_result(scan.result, view or to_scan_parameters(scan.job))
 
 
 def to_discovery(scan: Scan) -> Document:
-    """The `data` of endpoint 9: the result itself, with the job that it comes from."""
-    assert scan.result is not None, "only a completed job is shown"
+    """Return the `data` of endpoint 9: the result with its job."""
+    assert scan.result is not None, "only a completed job has a result"
     job_id = scan.job.job_id
     return {**scan.result, "job_id": job_id, "poll_url": poll_url(job_id)}
 
 
 def to_hot_videos(scan: Scan, *, view: ScanParameters) -> Document:
-    """The `data` of endpoint 5: the result itself, with the job that it comes from."""
+    """Return the `data` of endpoint 5: the result with its job."""
     assert scan.result is not None
     result = view_result(scan.result, view)
     job_id = scan.job.job_id
@@ -79,20 +79,20 @@ def to_hot_videos(scan: Scan, *, view: ScanParameters) -> Document:
 
 
 def to_scan_parameters(job: Job) -> ScanParameters:
-    """The effective parameters that a job was made with."""
+    """Return the effective parameters of a job."""
     values: dict[str, Any] = dict(job.parameters)
     values["search_keywords"] = tuple(values.get("search_keywords", ()))
     return ScanParameters(**values)
 
 
 def notes(parameters: ScanParameters) -> list[Document]:
-    """What a reader should know about what was asked."""
+    """Return remarks on the requested parameters."""
     if parameters.candidate_limit >= LOW_CANDIDATE_LIMIT:
         return []
     return [
         {
             "type": "low_candidate_limit",
-            "message": f"candidate_limit below {LOW_CANDIDATE_LIMIT} finds few related works",
-            "message_zh": f"candidate_limit 低于 {LOW_CANDIDATE_LIMIT}, 关联作品会较少",
+            "message": f"candidate_limit below {LOW_CANDIDATE_LIMIT} finds few related videos",
+            "message_zh": f"candidate_limit 低于 {LOW_CANDIDATE_LIMIT}, 找到的关联作品会较少",
         }
     ]

@@ -1,6 +1,6 @@
-"""Server-sent events of a job: the polling document at each change, the final one last.
+"""Server-sent events of a job: the job document at each change, the final one last.
 
-The id of an event is the fingerprint of its document, so whoever reconnects with
+The id of an event is the fingerprint of its document, so a client that reconnects with
 `Last-Event-ID` gets the next change and not the same state again.
 """
 
@@ -15,13 +15,13 @@ from starlette.types import Receive, Scope, Send
 from api.services.job_feed import JobFeed, Watch
 
 HEARTBEAT_S = 10.0
-LIFE_S = 3600.0  # a reader that reads no more must not keep its place for ever
+LIFE_S = 3600.0  # a stalled client must not hold its stream for ever
 RECONNECT_AFTER_MS = 2000
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 class JobEvents(StreamingResponse):
-    """The stream of one watcher; gives its place back however it ends."""
+    """The event stream of one client. It always unsubscribes when it ends."""
 
     media_type = "text/event-stream"
 
@@ -33,7 +33,9 @@ class JobEvents(StreamingResponse):
         self._watch = watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the job ends, the client leaves, the service stops or its time is over."""
+        """Send until the job ends, the client disconnects, the service stops or `LIFE_S` is
+        over.
+        """
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LIFE_S):

@@ -1,7 +1,7 @@
-"""Who watches which job: one task looks at all watched jobs, however many streams there are.
+"""Publishes job changes to subscribers. One task polls all watched jobs for all streams.
 
-A watcher that is slow misses states in between, never the last one. Not here: the wire format
-(`events.py`), what a job looks like (`job_answers.py`).
+A slow subscriber misses intermediate states but never the last one. Not here: the wire format
+(`job_events.py`), the job document (`job_responses.py`).
 """
 
 import asyncio
@@ -17,13 +17,13 @@ LOOK_EVERY_S = 0.25
 RETRY_AFTER_S = 5.0
 
 type Look = Callable[[str], Shown]
-"""Reads a job now; blocking."""
+"""Reads the current state of a job. Blocks."""
 
 _log = structlog.get_logger("api")
 
 
 class Watch:
-    """One watcher of one job: the newest state that it has not taken yet."""
+    """One subscription to a job. It holds the newest state that was not consumed yet."""
 
     def __init__(self, job_id: str, first: Shown, look: Look) -> None:
         self.job_id = job_id
@@ -34,17 +34,19 @@ class Watch:
         self._news.set()
 
     def offer(self, shown: Shown) -> None:
-        """There is a state; an older one that was not taken is dropped."""
+        """Set the newest state, replacing one that was not consumed."""
         self._newest = shown
         self._news.set()
 
     def end(self) -> None:
-        """No more states come."""
+        """End the subscription: no more states will come."""
         self.is_over = True
         self._news.set()
 
     async def take(self, *, within_s: float) -> Shown | None:
-        """The newest state; None when none came in that time, or none will come."""
+        """Wait for the newest state. Return None on a timeout or when the subscription has
+        ended.
+        """
         try:
             async with asyncio.timeout(within_s):
                 await self._news.wait()
@@ -56,7 +58,7 @@ class Watch:
 
 
 class JobFeed:
-    """All watchers of this process. Used on one event loop; `limit` is how many may watch."""
+    """All subscriptions of this process, on one event loop. `limit` is their maximum number."""
 
     def __init__(self, *, limit: int) -> None:
         self._limit = limit
@@ -68,14 +70,14 @@ class JobFeed:
         return len(self._watches)
 
     def follow(self, job_id: str, *, first: Shown, look: Look) -> Watch:
-        """Begin to watch; whoever began must `leave`.
+        """Subscribe to a job. The caller must call `leave` in the end.
 
         Raises:
-            CapacityExhaustedError: As many watch already as may, or the service stops.
+            CapacityExhaustedError: The limit is reached, or the service is shutting down.
         """
         if self._is_stopped or len(self._watches) >= self._limit:
             raise CapacityExhaustedError(
-                f"This service has {len(self._watches)} open event streams and takes no more",
+                f"All event streams are in use: {len(self._watches)} of {self._limit}",
                 hint="Poll the job instead, or raise EVENT_STREAMS_MAX",
                 retry_after=RETRY_AFTER_S,
             )
@@ -86,14 +88,14 @@ class JobFeed:
         return watch
 
     def leave(self, watch: Watch) -> None:
-        """Watch no longer. The last one turns out the light."""
+        """Unsubscribe. The polling task ends with the last subscription."""
         self._watches.discard(watch)
         if not self._watches and self._task is not None:
             self._task.cancel()
             self._task = None
 
     def stop(self) -> None:
-        """End every stream now: an open one would keep the service from stopping."""
+        """End every stream now: an open stream would keep the service from shutting down."""
         self._is_stopped = True
         for watch in self._watches:
             watch.end()
@@ -116,7 +118,7 @@ def _tell(watch: Watch, shown: Shown | None) -> None:
 
 
 def _look_at(wanted: Mapping[str, Look]) -> dict[str, Shown | None]:
-    """Each job now, None where it is gone; one that cannot be read now is looked at again."""
+    """Read each job, None if it no longer exists. A job that cannot be read is retried later."""
     found: dict[str, Shown | None] = {}
     for job_id, look in wanted.items():
         try:
@@ -124,5 +126,5 @@ def _look_at(wanted: Mapping[str, Look]) -> dict[str, Shown | None]:
         except JobNotFoundError:
             found[job_id] = None
         except SametrackError as error:
-            _log.warning("watched job cannot be read", job_id=job_id, error=error.type)
+            _log.warning("watched job could not be read", job_id=job_id, error=error.type)
     return found

@@ -1,7 +1,7 @@
-"""Jobs as bytes: what polling and the event stream both send.
+"""Encoded job documents for polling and for event streams.
 
-A job that has ended never changes, so its document is rendered once and kept; its row is still
-read each time, because a job may expire or be erased.
+A finished job does not change, so its document is encoded once and cached. Its row is still read
+every time, because a job may expire or be erased.
 """
 
 import asyncio
@@ -16,24 +16,24 @@ from api.services.job_document import to_job_document
 from pipelines.scan.service.service import Scan, ScanDesk
 from warehouse.records.jobs import FINAL, Job
 
-KEPT_ANSWERS = 32  # a ranking of 500 works has about a megabyte
+KEPT_ANSWERS = 32  # a ranking of 500 videos takes about one megabyte
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A job now, with its document as bytes."""
+    """The current state of a job with its encoded document."""
 
     job: Job
     data: Rendered
 
     @property
     def is_final(self) -> bool:
-        """True when nothing more will happen to it."""
+        """True if the job has finished."""
         return self.job.status in FINAL
 
 
 class JobAnswers:
-    """The documents of jobs in the form that their own parameters ask for. Thread-safe."""
+    """Encodes job documents as their own parameters ask for. Thread-safe."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Rendered] = OrderedDict()
@@ -41,36 +41,36 @@ class JobAnswers:
         self._looks: dict[str, asyncio.Future[Shown]] = {}
 
     async def now(self, desk: ScanDesk, job_id: str) -> Shown:
-        """The job now. Whoever asks while a look is under way shares it, so that a crowd of
-        pollers costs one read and none of them waits for a thread of its own.
+        """Return the current job. Concurrent callers share one read, and none needs a thread of its
+        own.
 
         Raises:
-            JobNotFoundError: There is none, or its retention is over.
-            WarehouseUnavailableError: It is completed, but its result cannot be read.
+            JobNotFoundError: The job does not exist, or its retention time is over.
+            WarehouseUnavailableError: The job is completed, but its result cannot be read.
         """
         look = self._looks.get(job_id)
         if look is None:
             look = asyncio.ensure_future(run_sync(self.of, desk, job_id))
             self._looks[job_id] = look
             look.add_done_callback(lambda ended: self._end(job_id, ended))
-        return await asyncio.shield(look)  # who leaves does not end the look of the others
+        return await asyncio.shield(look)  # a cancelled caller must not cancel the shared read
 
     def forget(self, job_id: str) -> None:
-        """The job was changed: who asks from now on has a look of its own."""
+        """Start a new read for later callers, because the job was changed."""
         self._looks.pop(job_id, None)
 
     def _end(self, job_id: str, ended: asyncio.Future[Shown]) -> None:
         if self._looks.get(job_id) is ended:
             del self._looks[job_id]
         if not ended.cancelled():
-            ended.exception()  # told to those who wait; nobody may be left
+            ended.exception()  # mark the exception as retrieved; all callers may be gone
 
     def of(self, desk: ScanDesk, job_id: str) -> Shown:
-        """The job now.
+        """Return the current job.
 
         Raises:
-            JobNotFoundError: There is none, or its retention is over.
-            WarehouseUnavailableError: It is completed, but its result cannot be read.
+            JobNotFoundError: The job does not exist, or its retention time is over.
+            WarehouseUnavailableError: The job is completed, but its result cannot be read.
         """
         scan = desk.job(job_id)
         if scan.job.status not in FINAL:

@@ -1,6 +1,7 @@
-"""Waiting for a job on behalf of a request: for operations that answer with the result itself.
+"""Waits for a job on behalf of a request, for operations that return the result itself.
 
-The job is the worker's; leaving early only ends the waiting, and asking again joins the job.
+The worker runs the job. A client that disconnects only ends the wait; a repeated request joins the
+job.
 """
 
 import asyncio
@@ -18,31 +19,31 @@ LOOK_EVERY_S = 0.1
 
 
 class JobFailedError(SametrackError):
-    """The job that was waited for has failed; `type` is that of its own error."""
+    """The awaited job failed; `type` is that of the job's error."""
 
     def __init__(self, document: Mapping[str, Any], *, job_id: str) -> None:
         super().__init__(
-            str(document.get("detail") or "The job has failed"),
-            hint=f"{document.get('hint') or 'Ask again later'} (job {job_id})",
+            str(document.get("detail") or "The job failed"),
+            hint=f"{document.get('hint') or 'Try again later'} (job {job_id})",
             retry_after=document.get("retry_after"),
         )
-        self.type = str(document.get("type") or "internal_error")  # type: ignore[misc]  # the job's own word
+        self.type = str(document.get("type") or "internal_error")  # type: ignore[misc]  # the type of the job's error
 
 
 async def wait_for_job(desk: ScanDesk, scan: Scan, *, patience_s: float) -> Scan:
-    """The job once it is completed, with its result.
+    """Wait until the job is completed and return it with its result.
 
     Raises:
-        JobFailedError: It failed.
-        WorkerUnavailableError: It was cancelled, or has not ended in time.
-        WarehouseUnavailableError: Its result cannot be read.
+        JobFailedError: The job failed.
+        WorkerUnavailableError: The job was cancelled, or has not finished in time.
+        WarehouseUnavailableError: The result cannot be read.
     """
     job_id, until = scan.job.job_id, time.monotonic() + patience_s
     while scan.job.status not in FINAL:
         if time.monotonic() > until:
             raise WorkerUnavailableError(
-                f"The job has not ended within {patience_s:.0f} s",
-                hint=f"Ask again to join job {job_id}; `sametrack worker` carries it out",
+                f"The job did not finish within {patience_s:.0f} s",
+                hint=f"Repeat the request to join job {job_id}; check that `sametrack worker` runs",
                 retry_after=1,
             )
         await asyncio.sleep(LOOK_EVERY_S)
@@ -50,5 +51,7 @@ async def wait_for_job(desk: ScanDesk, scan: Scan, *, patience_s: float) -> Scan
     if scan.job.error is not None:
         raise JobFailedError(scan.job.error, job_id=job_id)
     if scan.result is None:
-        raise WorkerUnavailableError("The job was cancelled", hint=f"Ask again (job {job_id})")
+        raise WorkerUnavailableError(
+            f"Job {job_id} was cancelled", hint="Repeat the request to start it again"
+        )
     return scan

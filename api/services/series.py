@@ -1,6 +1,6 @@
-"""Everything observed of a work, a track or an account, as a document of points over time.
+"""Time series of a video, a track or an account.
 
-Blocking reads. Not here: HTTP, SQL (`warehouse/queries/series.py`), what a point is
+Blocks. Not here: HTTP, SQL (`warehouse/queries/series.py`), what a point is
 (`pipelines/reads/series.py`).
 """
 
@@ -14,7 +14,7 @@ from warehouse.queries.series import read_account_series, read_track_series, rea
 
 
 def read_series(engine: Engine, kind: SeriesKind, entity_id: str, *, is_demo: bool) -> Document:
-    """The points of one entity, oldest first; none where it was never observed."""
+    """Return the points of one entity, oldest first; empty if it was never observed."""
     name, points = _READERS[kind](engine, entity_id)
     return {
         "kind": kind,

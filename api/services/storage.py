@@ -1,6 +1,6 @@
-"""How much room the stores take, what is left, and what was asked of each host today.
+"""Disk usage of the stores, free space, and today's requests per host.
 
-Blocking: walks folders. Paths never leave this file. Not here: HTTP, clean-up.
+Blocks: walks folders. Paths are never returned. Not here: HTTP, clean-up.
 """
 
 import os
@@ -25,7 +25,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 def measure_storage(
     root: Path, *, spent_today: Mapping[str, int], daily_budget: int, is_demo: bool
 ) -> Document:
-    """Sizes below the home of one world in bytes, and the budget of today (UTC)."""
+    """Return sizes below the home folder in bytes, and today's request budget (UTC)."""
     found = {name: _measure(root, names) for name, names in PARTS.items()}
     named = {name for names in PARTS.values() for name in names}
     rest = [path.name for path in _entries(root) if path.name not in named]
@@ -56,7 +56,7 @@ def _measure(root: Path, names: tuple[str, ...]) -> tuple[int, int]:
 
 
 def _sizes(path: Path) -> Iterator[int]:
-    """Sizes of the files at or below a path; what vanishes meanwhile is left out."""
+    """Yield the sizes of all files at or below a path; files that vanish meanwhile are skipped."""
     with suppress(OSError):
         if not path.is_dir():
             yield path.stat().st_size

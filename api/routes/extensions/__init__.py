@@ -1,1 +1,1 @@
-"""Routes of our own, beside the sixteen endpoints of the interface."""
+"""Extensions: routes beyond the sixteen endpoints of the interface."""

@@ -1,4 +1,4 @@
-"""Our own: what people noted on a compared pair. Beside the evidence, never a confirmation."""
+"""Manual annotations of compared pairs. They never confirm a video."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Dep
 
 @writing.post(
     f"{PATH}/{{comparison_id}}/annotations",
-    summary="Note same or not the same on a pair",
+    summary="Annotate a compared pair",
     response_model=None,
     responses=ANNOTATE_ANSWERS,
 )
@@ -30,7 +30,7 @@ async def sametrack_annotate(
     body: Annotated[AnnotationBody, Body()],
     desk: Annotations,
 ) -> Response:
-    """Keep what a person heard, beside the evidence; it changes no verdict. 人工标注."""
+    """Store a manual verdict next to the evidence. It does not change the result. 人工标注."""
     understood(request.scope, {"comparison_id": comparison_id, **body.model_dump()})
     data = await run_sync(
         lambda: desk.add(comparison_id, body.verdict, note=body.note, origin="api")
@@ -40,13 +40,13 @@ async def sametrack_annotate(
 
 @router.get(
     f"{PATH}/{{comparison_id}}/annotations",
-    summary="What people noted on a pair",
+    summary="Annotations of a compared pair",
     response_model=None,
     responses=ANNOTATIONS_ANSWERS,
 )
 async def sametrack_annotations(
     request: Request, comparison_id: ComparisonId, desk: Annotations
 ) -> Response:
-    """Everything that people said of a pair, oldest first. 人工标注列表."""
+    """Return all annotations of a pair, oldest first. 人工标注列表."""
     understood(request.scope, {"comparison_id": comparison_id})
     return read(request.scope, await run_sync(desk.of, comparison_id))

@@ -1,4 +1,4 @@
-"""Our own: songs of the chart beside the platform, and what people say of their links."""
+"""Chart songs compared with the platform, and manual links between songs and music ids."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Dep
 
 SongKey = Annotated[
     str,
-    Path(description="`song_key` of a song, as answers of the chart's history have it. 歌曲标识"),
+    Path(description="`song_key` of a song in the chart history. 歌曲标识"),
 ]
 
 
@@ -36,14 +36,15 @@ Book = Annotated[ChartBook, Depends(_book)]
 
 @router.get(
     f"{PATH}/songs/{{song_key}}",
-    summary="A song of the chart beside the platform",
+    summary="Chart song compared with the platform",
     response_model=None,
     responses=CHART_SONG_ANSWERS,
 )
 async def sametrack_chart_song(request: Request, song_key: SongKey, book: Book) -> Response:
-    """Its places, its links to music ids with reasons, the curve of its works, lead or lag.
+    """Return chart positions, linked music ids with reasons, engagement curve, and lead or lag.
 
-    From the lake alone. 歌曲在榜单与平台上的对照: 名次、音乐 ID 映射及理由、作品曲线、领先或滞后.
+    Reads stored observations only.
+    歌曲在榜单与平台上的对照: 名次、音乐 ID 映射及理由、作品曲线、领先或滞后.
     """
     understood(request.scope, {"song_key": song_key})
     return read(request.scope, await run_sync(book.song, song_key))
@@ -51,28 +52,28 @@ async def sametrack_chart_song(request: Request, song_key: SongKey, book: Book) 
 
 @listing.get(
     f"{PATH}/links",
-    summary="What people said of songs and music ids",
+    summary="Manual links of chart songs",
     response_model=None,
     responses=CHART_LINKS_ANSWERS,
 )
 async def sametrack_chart_links(
     request: Request, query: Annotated[ChartLinksQuery, Query()], book: Book
 ) -> Response:
-    """Every statement, withdrawn ones too, oldest first. 人工映射记录."""
+    """Return every manual link, withdrawn ones included, oldest first. 人工映射记录."""
     understood(request.scope, query.model_dump())
     return read(request.scope, await run_sync(book.links, query.song_key))
 
 
 @writing.post(
     f"{PATH}/links",
-    summary="Say that a song is a music id, or is not",
+    summary="Link a chart song to a music id",
     response_model=None,
     responses=CHART_LINK_ANSWERS,
 )
 async def sametrack_chart_link(
     request: Request, body: Annotated[ChartLinkBody, Body()], book: Book
 ) -> Response:
-    """Keep what a person knows; it wins over every rule until it is withdrawn. 人工映射, 可撤回."""
+    """Store a manual link. It overrides the rules until it is withdrawn. 人工映射, 可撤回."""
     understood(request.scope, body.model_dump())
     data = await run_sync(
         lambda: book.say(

@@ -1,6 +1,6 @@
-"""The console: one page, its files, and the plain words that it shares with report and terminal.
+"""The console: one page, its static files, and the messages shared with report and terminal.
 
-Served without a token: nothing here is data. The page asks the API for data like any program.
+Served without a token because none of it is data. The page calls the API like any client.
 """
 
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from api.responses.errors import NotFoundError
 from api.server.middleware.static_files import PageFile, read_page_file
-from api.services.report import messages as wording
+from api.services.report import messages
 
 router = APIRouter(include_in_schema=False)
 
@@ -22,14 +22,14 @@ PAGE_POLICY = (
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _TABLES = {
-    "surface": wording.SURFACES,
-    "stop": wording.STOPS,
-    "not_read": wording.NOT_READ,
-    "link": wording.LINKS,
-    "relevance": wording.RELEVANCE,
-    "variant": wording.VARIANTS,
-    "observation": wording.OBSERVATIONS,
-    "reason": wording.REASONS,
+    "surface": messages.SURFACES,
+    "stop": messages.STOPS,
+    "not_read": messages.NOT_READ,
+    "link": messages.LINKS,
+    "relevance": messages.RELEVANCE,
+    "variant": messages.VARIANTS,
+    "observation": messages.OBSERVATIONS,
+    "reason": messages.REASONS,
 }
 _WORDS = PageFile(
     orjson.dumps(
@@ -45,21 +45,21 @@ _WORDS = PageFile(
 @router.get("/")
 @router.get("/console")
 async def console_page(request: Request) -> Response:
-    """The page. It loads nothing from another host and runs no script but its own files."""
+    """Return the page. Its policy allows only scripts of this service and no other host."""
     page = await run_sync(read_page_file, "index.html")
-    assert page is not None, "the page is part of the package"
+    assert page is not None, "the package includes the page"
     return page.answer(request.headers, Content_Security_Policy=PAGE_POLICY)
 
 
 @router.get("/console/words.json")
 async def console_words(request: Request) -> Response:
-    """Plain words of surfaces, stop reasons and verdicts in both languages."""
+    """Return messages for surfaces, stop reasons and verdicts in both languages."""
     return _WORDS.answer(request.headers)
 
 
 @router.get("/console/{name:path}")
 async def console_file(request: Request, name: str) -> Response:
-    """A file of the page, by its name."""
+    """Return a file of the console by name."""
     found = await run_sync(read_page_file, name)
     if found is None:
         raise NotFoundError("The console has no such file")

@@ -1,4 +1,4 @@
-"""Our own: the last report about the platform's surfaces. Reads what was kept; asks nobody."""
+"""The last diagnosis of the platform's surfaces. Reads stored probes and contacts no host."""
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
@@ -18,8 +18,8 @@ router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
     responses=DOCTOR_ANSWERS,
 )
 async def sametrack_doctor(request: Request, readiness: Ready) -> Response:
-    """What this service needs, and how each surface of the platform fared when it was last probed.
+    """Return readiness checks and the last probe of every surface. 最近一次诊断结果.
 
-    `sametrack doctor` and the orchestrator's job `canaries` probe; this reads. 最近一次诊断结果.
+    Probes are made by `sametrack doctor` and by the orchestrator's job `canaries`.
     """
     return read(request.scope, await run_sync(readiness.report))

@@ -1,4 +1,4 @@
-"""Our own: the evidence of one compared pair, in numbers and as a picture."""
+"""Evidence of one compared pair: numbers, plot and audio excerpts."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
 WhichSound = Annotated[Role, Path(description="which of the two sounds")]
 _KEPT = {"Cache-Control": "private, max-age=3600"}  # a stored comparison never changes
-# opened on its own, the picture brings its style and its pixels inside
+# the plot has its style and pixels inline, so it also works when opened on its own
 _SVG_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 )
@@ -33,21 +33,21 @@ _SVG_POLICY = (
 async def sametrack_comparison(
     request: Request, comparison_id: ComparisonId, desk: Evidence
 ) -> Response:
-    """What was measured of a pair, against which limits, and its picture. 单次比对的证据."""
+    """Return the measurements of a pair, their limits, and the path of its plot. 单次比对的证据."""
     understood(request.scope, {"comparison_id": comparison_id})
     return read(request.scope, await run_sync(desk.document, comparison_id))
 
 
 @router.get(
     f"{PATH}/{{comparison_id}}/picture.svg",
-    summary="Picture of a compared pair (SVG)",
+    summary="Evidence plot of a compared pair (SVG)",
     response_class=Response,
     responses=SVG_ANSWERS,
 )
 async def sametrack_comparison_svg(
     request: Request, comparison_id: ComparisonId, desk: Evidence
 ) -> Response:
-    """Both sounds on one time axis, where they are alike, and the limits. 比对图 (SVG)."""
+    """Plot both sounds on one time axis, their similarity, and the limits. 比对图 (SVG)."""
     understood(request.scope, {"comparison_id": comparison_id})
     picture = await run_sync(desk.picture, comparison_id, "svg")
     headers = {**_KEPT, "Content-Security-Policy": _SVG_POLICY}
@@ -56,14 +56,14 @@ async def sametrack_comparison_svg(
 
 @router.get(
     f"{PATH}/{{comparison_id}}/picture.png",
-    summary="Picture of a compared pair (PNG)",
+    summary="Evidence plot of a compared pair (PNG)",
     response_class=Response,
     responses=PNG_ANSWERS,
 )
 async def sametrack_comparison_png(
     request: Request, comparison_id: ComparisonId, desk: Evidence
 ) -> Response:
-    """The same picture as pixels. 比对图 (PNG)."""
+    """Return the same plot as a bitmap. 比对图 (PNG)."""
     understood(request.scope, {"comparison_id": comparison_id})
     picture = await run_sync(desk.picture, comparison_id, "png")
     return Response(picture, media_type="image/png", headers=_KEPT)
@@ -78,7 +78,7 @@ async def sametrack_comparison_png(
 async def sametrack_comparison_excerpt(
     request: Request, comparison_id: ComparisonId, role: WhichSound, desk: Evidence
 ) -> Response:
-    """The judged stretch of one of the two sounds, to be heard; `Range` is met. 比对片段试听."""
+    """Return the compared stretch of one sound as MP3; supports `Range`. 比对片段试听."""
     understood(request.scope, {"comparison_id": comparison_id, "role": role})
     sound = await run_sync(desk.excerpt, comparison_id, role)
     return whole_or_part(sound, request.headers, media_type="audio/mpeg", headers=_KEPT)

@@ -1,4 +1,4 @@
-"""Our own: what a person looks at and takes along: pairs, points over time, files, room."""
+"""Compared pairs, reads of a job, time series, storage usage, and exports of tables as files."""
 
 from dataclasses import asdict
 from functools import partial
@@ -34,10 +34,10 @@ router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
 exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
 
 MAX_SOURCE_LENGTH = 1000
-Kind = Annotated[SeriesKind, Path(description="what the id names. id 的种类")]
+Kind = Annotated[SeriesKind, Path(description="kind of the id. ID 的种类")]
 EntityId = Annotated[
     str,
-    Path(max_length=200, description="id of a work, a track or an account. 作品、音乐或账号 ID"),
+    Path(max_length=200, description="id of a video, a track or an account. 作品、音乐或账号 ID"),
 ]
 
 
@@ -47,23 +47,23 @@ class ExportQuery(QueryModel):
     whole_fields: ClassVar = {"bom": bool}
 
     source: Annotated[Text, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)] = Field(
-        description="path and query of the read operation that shows the table. 表格所在的读取接口"
+        description="path and query of the read operation to export. 要导出的读取接口 (路径与参数)"
     )
-    table: TableName = Field(description="which table of its answer. 表格名称")
-    form: Form = Field(description="kind of file. 文件格式")
-    bom: StrictBool = Field(False, description="CSV with a byte order mark. CSV 是否带 BOM")
+    table: TableName = Field(description="table of the response. 表格名称")
+    form: Form = Field(description="file format. 文件格式")
+    bom: StrictBool = Field(False, description="add a byte order mark to CSV. CSV 是否带 BOM")
 
 
 @router.get(
     "/api/v1/sametrack/jobs/{job_id}/comparisons",
-    summary="Every compared pair of a job",
+    summary="Compared pairs of a job",
     response_model=None,
     responses=COMPARISONS_ANSWERS,
 )
 async def sametrack_job_comparisons(
     request: Request, job_id: JobId, desk: Desk, evidence: Evidence
 ) -> Response:
-    """The evidence of every pair that a scan compared, rejected ones too. 任务的全部音频比对."""
+    """Return the evidence of every compared pair, rejected ones included. 任务的全部音频比对."""
     understood(request.scope, {"job_id": job_id})
     await run_sync(desk.job, job_id)
     pairs = await run_sync(evidence.pairs_of_job, job_id)
@@ -78,14 +78,14 @@ async def sametrack_job_comparisons(
 
 @router.get(
     "/api/v1/sametrack/jobs/{job_id}/reads",
-    summary="What a job has read until now",
+    summary="Sources read so far by a job",
     response_model=None,
     responses=JOB_READS_ANSWERS,
 )
 async def sametrack_job_reads(
     request: Request, job_id: JobId, desk: Desk, sources: Reads
 ) -> Response:
-    """Reads by surface and outcome while a scan goes on, refusals as they happen. 已读取情况."""
+    """Return reads by surface and outcome, updated while the scan runs. 已读取情况."""
     understood(request.scope, {"job_id": job_id})
     await run_sync(desk.job, job_id)
     found = await run_sync(read_so_far, sources.engine, job_id)
@@ -104,9 +104,9 @@ async def sametrack_job_reads(
 async def sametrack_series(
     request: Request, kind: Kind, entity_id: EntityId, sources: Reads
 ) -> Response:
-    """Every observation of a work, an account, or the confirmed works of a track. 互动随时间变化.
+    """Return all observations of a video, an account, or the videos of a track. 互动随时间变化.
 
-    Nothing is filled in between; a count that was shown rounded comes with its range.
+    A track sums its confirmed videos. Gaps are not filled; a rounded count has its range.
     """
     understood(request.scope, {"kind": kind, "entity_id": entity_id})
     found = partial(read_series, sources.engine, kind, entity_id, is_demo=sources.is_demo)
@@ -115,12 +115,12 @@ async def sametrack_series(
 
 @router.get(
     "/api/v1/sametrack/storage",
-    summary="Room and budget",
+    summary="Storage and request budget",
     response_model=None,
     responses=STORAGE_ANSWERS,
 )
 async def sametrack_storage(request: Request, sources: Reads) -> Response:
-    """How much room the stores take, and what was asked of each host today. 存储占用与今日预算."""
+    """Return disk usage of the stores and today's requests per host. 存储占用与今日预算."""
 
     def measure() -> dict[str, object]:
         settings = sources.settings
@@ -137,15 +137,15 @@ async def sametrack_storage(request: Request, sources: Reads) -> Response:
 
 @exporting.get(
     "/api/v1/sametrack/export",
-    summary="A table as a file",
+    summary="Export a table",
     response_class=Response,
     responses=EXPORT_ANSWERS,
 )
 async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
-    """The table that a read operation shows, as CSV, XLSX, Parquet or JSON. 导出表格.
+    """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
 
-    Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. What the read
-    operation refuses is refused here in the same words.
+    Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors of the
+    read operation are passed on unchanged.
     """
     understood(request.scope, query.model_dump())
     check_source(query.source, query.table)

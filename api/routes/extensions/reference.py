@@ -1,4 +1,4 @@
-"""The API description and its page. All files are ours or vendored; nothing comes from a CDN."""
+"""The API description and its page. All files are local; nothing is loaded from a CDN."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ _SWAGGER = _CONSOLE / "vendor" / "swagger-ui-dist"
 _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)  # the page does not render under require-trusted-types-for, so that word is left out
+)  # Swagger UI does not render under require-trusted-types-for, so it is left out
 _FILES = {
     "swagger-ui-bundle.js": (_SWAGGER, "text/javascript"),
     "swagger-ui.css": (_SWAGGER, "text/css"),
@@ -33,12 +33,12 @@ _FILES = {
 
 @extensions.get(
     "/api/v1/sametrack/reference",
-    summary="Every operation, parameter and error",
+    summary="Reference of operations, parameters and errors",
     response_model=None,
     responses=REFERENCE_ANSWERS,
 )
 async def sametrack_reference(request: Request) -> Response:
-    """All operations with their parameters and limits, all errors with advice, bilingual.
+    """Return all operations with parameters and limits, and all errors, in two languages.
 
     全部接口的参数、取值范围与错误说明, 中英双语.
     """
@@ -46,7 +46,7 @@ async def sametrack_reference(request: Request) -> Response:
 
 
 def _reference(app: FastAPI) -> Rendered:
-    """It changes with the program only, so it is made once."""
+    """Build the reference once: it changes only with the release."""
     if not hasattr(app.state, "reference"):
         app.state.reference = render(build_reference(app.openapi()))
     made: Rendered = app.state.reference
@@ -55,14 +55,14 @@ def _reference(app: FastAPI) -> Rendered:
 
 @router.get("/openapi.json")
 async def openapi_json(request: Request, lang: str = "en") -> Response:
-    """The description, OpenAPI 3.1.0; `lang=zh`: in Chinese."""
+    """Return the OpenAPI 3.1.0 description, in Chinese with `lang=zh`."""
     document = await run_sync(request.app.openapi)  # the first call takes half a second
     return Json(await run_sync(in_chinese, document) if lang == CHINESE else document)
 
 
 @router.get("/docs")
 async def reference_page() -> Response:
-    """The page that shows the description."""
+    """Return the page that shows the API description."""
     headers = {"Content-Security-Policy": _PAGE_POLICY}
     page = (_CONSOLE / "reference.html").read_bytes()
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
@@ -70,7 +70,7 @@ async def reference_page() -> Response:
 
 @router.get("/docs/{name}")
 async def reference_file(name: str) -> Response:
-    """A file of the page, by its name in the table: no path is ever built from a request."""
+    """Return a file of the page from a fixed table; no path is ever built from a request."""
     if name not in _FILES:
         raise NotFoundError("The reference page has no such file")
     folder, media_type = _FILES[name]

@@ -1,4 +1,4 @@
-"""Our own: watchlists, their runs and digests. Nothing here starts a scan or waits for one."""
+"""Watchlists, their runs and digests. No operation here starts a scan or waits for one."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ listing = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
 writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query)])
 
 WatchlistName = Annotated[str, Path(description="name of a watchlist. 监控清单名称")]
-RunId = Annotated[str, Path(description="id of a run of the watchlist. 运行 ID")]
+RunId = Annotated[str, Path(description="id of a run. 运行 ID")]
 
 
 async def _book(sources: Reads) -> WatchBook:
@@ -40,22 +40,22 @@ async def _book(sources: Reads) -> WatchBook:
 Book = Annotated[WatchBook, Depends(_book)]
 
 
-@router.get(PATH, summary="All watchlists", response_model=None, responses=LIST_ANSWERS)
+@router.get(PATH, summary="List watchlists", response_model=None, responses=LIST_ANSWERS)
 async def sametrack_watchlists(request: Request, book: Book) -> Response:
-    """What is looked at again and again, with the last run and the next due time. 监控清单列表."""
+    """Return all watchlists with their last run and next due time. 监控清单列表."""
     return read(request.scope, await run_sync(book.listed))
 
 
 @writing.post(
     PATH,
-    summary="Make a watchlist",
+    summary="Create a watchlist",
     response_model=None,
     responses=CREATE_ANSWERS,
 )
 async def sametrack_watchlist_create(
     request: Request, body: Annotated[WatchlistBody, Body()], book: Book
 ) -> Response:
-    """Keep a new watchlist; it is due first at the next time of its rhythm. 创建监控清单."""
+    """Create a watchlist. Its first run is due at the next scheduled time. 创建监控清单."""
     plan = body.to_plan()
     understood(request.scope, plan.to_document())
     return success(request.scope, await run_sync(book.create, plan))
@@ -63,12 +63,12 @@ async def sametrack_watchlist_create(
 
 @router.get(
     f"{PATH}/{{name}}",
-    summary="One watchlist",
+    summary="Get a watchlist",
     response_model=None,
     responses=READ_ANSWERS,
 )
 async def sametrack_watchlist(request: Request, name: WatchlistName, book: Book) -> Response:
-    """A watchlist as it is kept. 查询监控清单."""
+    """Return a watchlist. 查询监控清单."""
     understood(request.scope, {"name": name})
     return read(request.scope, await run_sync(book.read, name))
 
@@ -85,7 +85,7 @@ async def sametrack_watchlist_change(
     body: Annotated[WatchlistChange, Body()],
     book: Book,
 ) -> Response:
-    """Replace the fields that are given; a new rhythm begins now. 修改监控清单."""
+    """Replace the given fields. A new schedule starts now. 修改监控清单."""
     fields = body.to_fields()
     understood(request.scope, {"name": name, **fields})
     return success(request.scope, await run_sync(book.change, name, fields))
@@ -98,7 +98,7 @@ async def sametrack_watchlist_change(
     responses=DELETE_ANSWERS,
 )
 async def sametrack_watchlist_delete(request: Request, name: WatchlistName, book: Book) -> Response:
-    """Forget a watchlist and its runs; what was observed stays. 删除监控清单."""
+    """Delete a watchlist and its runs. Observations are kept. 删除监控清单."""
     understood(request.scope, {"name": name})
     return success(request.scope, await run_sync(book.delete, name))
 
@@ -110,9 +110,9 @@ async def sametrack_watchlist_delete(request: Request, name: WatchlistName, book
     responses=RUN_NOW_ANSWERS,
 )
 async def sametrack_watchlist_run(request: Request, name: WatchlistName, book: Book) -> Response:
-    """A run outside the rhythm, or the one that is going on. 立即执行监控清单.
+    """Request a run now, or return the run in progress. 立即执行监控清单.
 
-    The orchestrator's sensor takes it up within half a minute.
+    The orchestrator's sensor starts it within half a minute.
     """
     understood(request.scope, {"name": name})
     data = await run_sync(lambda: book.run(name, origin="api"))
@@ -128,21 +128,21 @@ async def sametrack_watchlist_run(request: Request, name: WatchlistName, book: B
 async def sametrack_watchlist_runs(
     request: Request, name: WatchlistName, query: Annotated[WatchRunsQuery, Query()], book: Book
 ) -> Response:
-    """The newest runs: when they were due, how they ended. 监控清单的运行记录."""
+    """Return the newest runs with due time and outcome. 监控清单的运行记录."""
     understood(request.scope, {"name": name, **query.model_dump()})
     return read(request.scope, await run_sync(lambda: book.runs(name, limit=query.limit)))
 
 
 @router.get(
     f"{PATH}/{{name}}/runs/{{run_id}}",
-    summary="One run of a watchlist",
+    summary="Run of a watchlist",
     response_model=None,
     responses=RUN_ANSWERS,
 )
 async def sametrack_watchlist_run_of(
     request: Request, name: WatchlistName, run_id: RunId, book: Book
 ) -> Response:
-    """A run with what became of each entry and, once ended, its digest. 单次运行详情."""
+    """Return a run with the outcome of each entry and, once finished, its digest. 单次运行详情."""
     understood(request.scope, {"name": name, "run_id": run_id})
     return read(request.scope, await run_sync(book.run_of, name, run_id))
 
@@ -156,6 +156,6 @@ async def sametrack_watchlist_run_of(
 async def sametrack_watchlist_digests(
     request: Request, name: WatchlistName, query: Annotated[WatchRunsQuery, Query()], book: Book
 ) -> Response:
-    """What changed, by entry, with the numbers behind it; newest first. 监控清单摘要."""
+    """Return the changes per entry with their numbers, newest first. 监控清单摘要."""
     understood(request.scope, {"name": name, **query.model_dump()})
     return read(request.scope, await run_sync(lambda: book.digests(name, limit=query.limit)))

@@ -1,6 +1,6 @@
-"""Examples of the API description: requests that run as they stand, and whole answers as files.
+"""Examples for the API description: requests that work as shown, and complete responses.
 
-The files are answers of this service; tests hold them to the described shapes.
+The JSON files are real responses of this service; tests check them against the schemas.
 """
 
 import json
@@ -24,7 +24,7 @@ _SEC_USER_ID = "MS4wLjABAAAATeMsMjRZ1rzVHVBI8eiaxncD1xdgADCOcAuztBTxQow"
 _SEEN_MUSIC_ID = "7348759830572834348"
 _CH_ID = "1897292724585310112"
 _SONG_KEY = "hash:890f4b7f875281c010c0ef117d421673"
-"""These four live in the demo world of `DATA_PROVIDER=mock`: the requests find something."""
+"""The ids above exist in the demo data of `DATA_PROVIDER=mock`, so the requests return data."""
 _RUN_ID = "5b0d6a3e-2f0c-4a1d-8f5b-6a0c7d9e1b24"
 _WATCHLIST = {"name": "five-songs"}
 _WATCHLISTS = "api_v1_sametrack_watchlists__name_"
@@ -145,6 +145,6 @@ ANSWERS_SHOWN: dict[str, dict[int, str]] = {
 
 
 def read_example(name: str) -> dict[str, Any]:
-    """One whole answer, as the service gave it."""
+    """Return a complete example response."""
     document: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return document

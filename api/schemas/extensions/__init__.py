@@ -1,1 +1,1 @@
-"""Response models of our own operations."""
+"""Response models of the extension operations."""

@@ -1,4 +1,4 @@
-"""Shapes of the answers about songs of the chart beside the platform, and of what people say."""
+"""Schemas for chart songs compared with the platform, and for manual links."""
 
 from typing import Annotated, Any
 
@@ -15,19 +15,19 @@ from warehouse.records.song_links import Said
 
 MusicId = Annotated[str, Field(examples=["7300000000000000001"])]
 _REASON = (
-    "which rule: `title_and_artist`, `title_and_one_artist`, `title_without_addition` (the title "
-    "agrees without what stands in brackets), `title_only` (no artist to compare), "
-    "`artist_differs`, `confirmed_recording` and `confirmed_variant` (heard, through "
-    "`via_music_id`), `manual_same`, `manual_different`"
+    "deciding rule: `title_and_artist`, `title_and_one_artist`, `title_without_addition` (titles "
+    "match without text in brackets), `title_only` (no artist to compare), `artist_differs`, "
+    "`confirmed_recording` and `confirmed_variant` (matched by audio, through `via_music_id`), "
+    "`manual_same`, `manual_different`"
 )
 _LEAD_REASON = (
-    "why there is no estimate: `no_observations`, `no_likes`, `too_few_observations`, "
-    "`entry_not_seen`, `publication_unknown`, `bounds_too_wide`; null: there is one"
+    "reason for a missing estimate: `no_observations`, `no_likes`, `too_few_observations`, "
+    "`entry_not_seen`, `publication_unknown`, `bounds_too_wide`; null: an estimate exists"
 )
 
 
 class ChartPosition(Shape):
-    """Where the song stood in an issue."""
+    """Rank of the song in one issue."""
 
     chart_date: Day
     volid: str
@@ -35,28 +35,30 @@ class ChartPosition(Shape):
 
 
 class SongOnChart(Shape):
-    """The song on the issues that are in the lake; nothing is known of others."""
+    """Chart run of the song in the stored issues; other issues are unknown."""
 
     issue_count: Count
     best_rank: Annotated[int, Field(ge=1, le=20)]
-    first_chart_date: Annotated[Day, Field(description="its entry into the first twenty")]
+    first_chart_date: Annotated[Day, Field(description="first appearance in the top 20")]
     last_chart_date: Day
     entry_after_date: Annotated[
-        Day | None, Field(description="issue before the entry; null: the entry was not seen")
+        Day | None, Field(description="issue before the first appearance; null: not stored")
     ]
-    kept_issue_count: Annotated[int, Field(ge=0, description="issues in the lake")]
+    kept_issue_count: Annotated[int, Field(ge=0, description="number of stored issues")]
     kept_from: Day
     kept_to: Day
     positions: list[ChartPosition]
 
 
 class SongLink(Shape):
-    """How the song and a music id relate, and why."""
+    """Relation between the song and a music id, with the reason."""
 
     music_id: MusicId
-    via_music_id: Annotated[str | None, Field(description="through which the relation follows")]
+    via_music_id: Annotated[
+        str | None, Field(description="music id through which the relation was inferred")
+    ]
     relation: Annotated[Relation, Field(description="`same`, `possible` or `different`")]
-    confidence: Annotated[Confidence, Field(description="a class, never a probability")]
+    confidence: Annotated[Confidence, Field(description="a category, not a probability")]
     reason: Annotated[Reason, Field(description=_REASON)]
     music_title: str | None
     music_author: str | None
@@ -64,13 +66,14 @@ class SongLink(Shape):
 
 
 class SaidOfLink(Shape):
-    """What a person said of a song and a music id; the newest of a pair holds."""
+    """A manual decision about a song and a music id; the newest one of a pair applies."""
 
     link_id: str
     song_key: str
     music_id: MusicId
     said: Annotated[
-        Said, Field(description="`same`, `different`, or `withdrawn`: the rules hold again")
+        Said,
+        Field(description="`same`, `different`, or `withdrawn`: the automatic rules apply again"),
     ]
     said_by: str | None
     note: str | None
@@ -79,7 +82,7 @@ class SaidOfLink(Shape):
 
 
 class CurvePoint(Shape):
-    """Sum over all works seen until then; it grows when works are found, too."""
+    """Totals of all videos seen so far; they also grow when new videos are found."""
 
     observed_at: Moment
     work_count: Count
@@ -90,53 +93,54 @@ class CurvePoint(Shape):
 
 
 class SongOnPlatform(Shape):
-    """Confirmed works of every music id whose relation is `same`, over time."""
+    """Confirmed videos of every music id whose relation is `same`, over time."""
 
     music_ids: list[MusicId]
     points: list[CurvePoint]
 
 
 class SongLead(Shape):
-    """Days from the rise on the platform to the entry on the chart, with what stands behind it."""
+    """Estimated days between the rise on the platform and the chart entry, with its basis."""
 
     lead_days: Annotated[
-        float | None, Field(description="positive: the platform came first; negative: a lag")
+        float | None,
+        Field(description="positive: the platform was first; negative: the chart was first"),
     ]
-    low_days: Annotated[float | None, Field(description="least that it can have been")]
-    high_days: Annotated[float | None, Field(description="most that it can have been")]
+    low_days: Annotated[float | None, Field(description="lower bound of `lead_days`")]
+    high_days: Annotated[float | None, Field(description="upper bound of `lead_days`")]
     direction: Annotated[
-        Direction | None, Field(description="which came first, where the bounds tell")
+        Direction | None, Field(description="which came first, if the bounds allow a decision")
     ]
     reason: Annotated[LeadReason | None, Field(description=_LEAD_REASON)]
     is_estimate: bool
     work_count: Count
     observation_count: Count
-    observed_day_count: Annotated[int, Field(ge=0, description="days with an observation")]
+    observed_day_count: Annotated[int, Field(ge=0, description="days with observations")]
     rise_after: Annotated[
-        Moment | None, Field(description="half of the likes was reached no earlier")
+        Moment | None, Field(description="earliest time at which half of the likes were reached")
     ]
     rise_before: Annotated[
-        Moment | None, Field(description="half of the likes was reached no later")
+        Moment | None, Field(description="latest time at which half of the likes were reached")
     ]
     method: Annotated[str, Field(examples=["half-of-likes-1"])]
 
 
 class ChartSongBeside(Shape):
-    """A song of the chart beside the platform."""
+    """A chart song compared with the platform."""
 
     song_key: str
     title: str
     artist: str | None
     chart: SongOnChart
     links: list[SongLink]
-    said: Annotated[list[SaidOfLink], Field(description="what people said, oldest first")]
+    said: Annotated[list[SaidOfLink], Field(description="manual decisions, oldest first")]
     platform: SongOnPlatform
     lead: SongLead
     is_demo_data: bool
 
 
 class SaidOfLinks(Shape):
-    """What people said of songs and music ids, oldest first."""
+    """Manual decisions about songs and music ids, oldest first."""
 
     links: list[SaidOfLink]
     returned_count: Count
@@ -145,26 +149,26 @@ class SaidOfLinks(Shape):
 
 _NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
 _UNCHANGED: dict[str, Any] = {
-    "description": "`data` is what If-None-Match names",
+    "description": "`data` matches If-None-Match",
     "headers": headers("ETag"),
 }
 _SONG = Envelope[ChartSongBeside]
 
 CHART_SONG_ANSWERS: Answers = {
-    OK: {"model": _SONG, "description": "The song", "headers": headers("ETag")},
+    OK: {"model": _SONG, "description": "Song", "headers": headers("ETag")},
     NOT_MODIFIED: _UNCHANGED,
     **failures("unknown_parameter", "not_found", *_NO_STORE),
 }
 CHART_LINKS_ANSWERS: Answers = {
     OK: {
         "model": Envelope[SaidOfLinks],
-        "description": "What people said",
+        "description": "Manual decisions",
         "headers": headers("ETag"),
     },
     NOT_MODIFIED: _UNCHANGED,
     **failures("invalid_parameter", "unknown_parameter", *_NO_STORE),
 }
 CHART_LINK_ANSWERS: Answers = {
-    OK: {"model": _SONG, "description": "The song as it stands now", "headers": headers()},
+    OK: {"model": _SONG, "description": "Song with the new decision", "headers": headers()},
     **failures(*BAD_PARAMETERS, *BAD_BODY, "not_found", *_NO_STORE, "capacity_exhausted"),
 }

@@ -1,4 +1,4 @@
-"""The last report about the platform's surfaces, as our own operation answers it."""
+"""Schema of the last diagnosis of the platform's surfaces."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from api.schemas.shape import HealthCheck, Moment, Shape
 
 
 class EndpointName(Shape):
-    """An endpoint of the interface: its number, its name, and what it is in two words."""
+    """An endpoint of the interface: number, name and short description."""
 
     number: int
     name: str
@@ -19,30 +19,36 @@ class SurfaceReport(Shape):
     """The last probe of one surface."""
 
     surface: str
-    label: Annotated[str, Field(description="what the surface is to us")]
+    label: Annotated[str, Field(description="name of the surface for display")]
     outcome: Literal["works", "refused", "changed", "unreachable"]
-    words: Annotated[str, Field(description="the outcome for people")]
+    words: Annotated[str, Field(description="the outcome for display")]
     error_type: str | None
-    reason: Annotated[str | None, Field(description="the platform's own word, or ours")]
+    reason: Annotated[
+        str | None, Field(description="reason code of the platform or of this service")
+    ]
     reason_words: str | None
     http_status: int | None
     request_count: int
     duration_ms: int
-    entity_id: Annotated[str | None, Field(description="what was asked about")]
-    keys_came: Annotated[list[str], Field(description="key paths that no good answer had")]
-    keys_went: Annotated[list[str], Field(description="key paths that every good answer had")]
+    entity_id: Annotated[str | None, Field(description="id that was requested")]
+    keys_came: Annotated[
+        list[str], Field(description="key paths that no earlier successful response had")
+    ]
+    keys_went: Annotated[
+        list[str], Field(description="missing key paths that every earlier successful response had")
+    ]
     observed_at: Moment
     last_worked_at: Moment | None
     used_by: list[EndpointName]
     suffering: Annotated[
-        list[EndpointName], Field(description="endpoints without another source that works")
+        list[EndpointName], Field(description="endpoints without another working source")
     ]
-    read_instead: Annotated[str | None, Field(description="the surface that stands in")]
+    read_instead: Annotated[str | None, Field(description="surface that is read instead")]
     advice: Annotated[str | None, Field(description="what to do")]
 
 
 class CircuitReport(Shape):
-    """A surface at a host that failed lately; `open_until` null: it is asked."""
+    """A surface of a host that failed recently; `open_until` null: requests are allowed."""
 
     host: str
     surface: str
@@ -52,7 +58,7 @@ class CircuitReport(Shape):
 
 
 class RobotsReport(Shape):
-    """What a host's robots file says of a surface."""
+    """Decision from a host's robots file for a surface."""
 
     host: str
     surface: str
@@ -62,7 +68,7 @@ class RobotsReport(Shape):
 
 
 class DoctorReport(Shape):
-    """What the service needs, and how each surface fared when it was last probed."""
+    """Readiness checks of the service, and the last probe of each surface."""
 
     ready: bool
     checks: list[HealthCheck]

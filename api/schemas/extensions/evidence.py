@@ -1,4 +1,4 @@
-"""The evidence of one compared pair, as our own operations answer it."""
+"""Schemas for the evidence of one compared pair."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from api.schemas.video import Evidence
 
 
 class Measure(Shape):
-    """One measured number. `limit` null: none is set; `is_met` null: it cannot be said."""
+    """One measured number. `limit` null: no limit; `is_met` null: unknown."""
 
     name: Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
     value: float | None
@@ -19,14 +19,14 @@ class Measure(Shape):
 
 
 class Pictures(Shape):
-    """Where the picture is read; null when a sound was not heard."""
+    """Paths of the evidence plot; null if a sound was not analysed."""
 
     svg: str | None
     png: str | None
 
 
 class ExcerptDocument(Shape):
-    """A short stretch of a sound that can be heard, in seconds of its own time."""
+    """A playable excerpt of a sound; times are seconds of that sound."""
 
     path: str
     start_s: float
@@ -34,18 +34,18 @@ class ExcerptDocument(Shape):
 
 
 class Excerpts(Shape):
-    """Excerpts of both sounds, beginning at the same moment of the music; null when not kept."""
+    """Excerpts of both sounds, starting at the same point of the music; null if not stored."""
 
     reference: ExcerptDocument | None
     candidate: ExcerptDocument | None
 
 
 class ComparisonDocument(Shape):
-    """A compared pair: what was measured, against which limits."""
+    """A compared pair with its measurements and limits."""
 
     comparison_id: str
-    job_id: Annotated[str, Field(description="job that compared it")]
-    track_music_id: Annotated[Id, Field(description="track that the job is about")]
+    job_id: Annotated[str, Field(description="job that made the comparison")]
+    track_music_id: Annotated[Id, Field(description="track of the job")]
     evidence: Evidence
     measures: list[Measure]
     picture: Pictures
@@ -54,7 +54,7 @@ class ComparisonDocument(Shape):
 
 
 class AnnotationDocument(Shape):
-    """What one person said of a pair."""
+    """One manual annotation of a pair."""
 
     annotation_id: str
     verdict: Literal["same", "not_the_same"]
@@ -64,14 +64,14 @@ class AnnotationDocument(Shape):
 
 
 class AnnotationCounts(Shape):
-    """How often each was said."""
+    """Number of annotations per verdict."""
 
     same: Count
     not_the_same: Count
 
 
 class AnnotationList(Shape):
-    """Everything that people said of a pair, oldest first. No verdict follows from it."""
+    """All annotations of a pair, oldest first. They do not change the result."""
 
     comparison_id: str
     annotations: list[AnnotationDocument]

@@ -1,4 +1,4 @@
-"""Our own reads for people at the console: compared pairs, points over time, room and budget."""
+"""Schemas for compared pairs, reads of a job, time series, storage and budget."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from api.schemas.video import Evidence
 
 
 class ComparisonList(Shape):
-    """Every pair that a job compared, the rejected ones too."""
+    """All pairs that a job compared, rejected ones included."""
 
     job_id: str
     comparisons: list[Evidence]
@@ -28,7 +28,7 @@ class ReadsOfSurface(Shape):
 
 
 class JobReads(Shape):
-    """What a job has read until now, surfaces in the order in which they were begun."""
+    """Reads of a job so far, surfaces in order of first use."""
 
     job_id: str
     reads: list[ReadsOfSurface]
@@ -36,7 +36,7 @@ class JobReads(Shape):
 
 
 class SeriesPoint(Shape):
-    """What was known at one moment. Which counts there are depends on the kind."""
+    """Known counts at one moment. Which counts exist depends on the kind."""
 
     observed_at: Moment
     surface: str | None
@@ -54,7 +54,7 @@ class SeriesPoint(Shape):
 
 
 class Series(Shape):
-    """Everything observed of one entity, oldest first."""
+    """All observations of one entity, oldest first."""
 
     kind: Literal["video", "track", "account"]
     id: Id | str
@@ -74,7 +74,7 @@ class StoragePart(Shape):
 
 
 class HostBudget(Shape):
-    """Requests of today to one host."""
+    """Today's requests to one host."""
 
     host: str
     used: Count
@@ -82,7 +82,7 @@ class HostBudget(Shape):
 
 
 class Budget(Shape):
-    """The daily budget of each host; `used` is that of the most asked one."""
+    """Daily request budget per host; `used` is that of the host with most requests."""
 
     limit: Count
     used: Count
@@ -90,7 +90,7 @@ class Budget(Shape):
 
 
 class Storage(Shape):
-    """Room taken and left in bytes, requests of today (UTC)."""
+    """Used and free disk space in bytes, and requests of today (UTC)."""
 
     parts: list[StoragePart]
     total_bytes: Count

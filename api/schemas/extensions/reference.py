@@ -1,4 +1,4 @@
-"""The shape of the reference: operations, parameters and errors in two languages."""
+"""Schema of the bilingual reference: operations, parameters, errors."""
 
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ class ReferenceParameter(Shape):
     required: bool
     default: Annotated[Any, Field(description="null: none, or `default_from`")]
     default_from: Annotated[
-        str | None, Field(description="the parameter whose value is taken when this is left out")
+        str | None, Field(description="parameter whose value is the default of this one")
     ]
     minimum: float | None
     maximum: float | None
@@ -30,15 +30,17 @@ class ReferenceParameter(Shape):
 
 
 class ReferenceExample(Shape):
-    """A request that runs as it stands."""
+    """A request that works as shown."""
 
     url: str
     body: Annotated[Any, Field(description="null: no body")]
-    file: Annotated[str | None, Field(description="name to keep the answer under; null: a text")]
+    file: Annotated[
+        str | None, Field(description="file name for a binary response; null: text response")
+    ]
 
 
 class ReferenceOperation(Shape):
-    """One operation; `number` is its place in the interface, null for our own."""
+    """One operation; `number` is its number in the interface, null for extensions."""
 
     id: str
     number: str | None
@@ -53,13 +55,13 @@ class ReferenceOperation(Shape):
     description_zh: str
     parameters: list[ReferenceParameter]
     statuses: Annotated[
-        dict[str, list[str]], Field(description="types of error by HTTP status; none: an answer")
+        dict[str, list[str]], Field(description="error types by HTTP status; empty: success")
     ]
     example: ReferenceExample | None
 
 
 class ReferenceFailure(Shape):
-    """One type of error and what to do about it."""
+    """One error type with its hint."""
 
     type: str
     status: int
@@ -70,7 +72,7 @@ class ReferenceFailure(Shape):
 
 
 class Reference(Shape):
-    """Everything that can be asked, and everything that can go wrong."""
+    """All operations and all error types."""
 
     operations: list[ReferenceOperation]
     errors: list[ReferenceFailure]

@@ -1,4 +1,4 @@
-"""Shapes of the answers about watchlists, and which answers each operation gives."""
+"""Schemas for watchlists, and the responses of each watchlist operation."""
 
 from typing import Annotated, Any
 
@@ -15,14 +15,14 @@ Maybe = Annotated[Moment | None, Field(description="ISO 8601, UTC; null: not yet
 
 
 class WatchEntry(Shape):
-    """One thing that is looked at."""
+    """One entry of a watchlist."""
 
     kind: EntryKind
-    input: Annotated[str, Field(description="as it was given")]
+    input: Annotated[str, Field(description="input as given")]
 
 
 class WatchThresholds(Shape):
-    """From which change on a digest names it; null: never."""
+    """Smallest changes that a digest reports; null disables a threshold."""
 
     velocity: float | None
     rank_change: int | None
@@ -30,14 +30,14 @@ class WatchThresholds(Shape):
 
 
 class WatchFiles(Shape):
-    """Where a digest lies, below the folder of digests."""
+    """Paths of the digest files, relative to the folder of digests."""
 
     json_: Annotated[str, Field(alias="json")]
     html: str
 
 
 class WatchTold(Shape):
-    """What became of the webhook."""
+    """Outcome of the webhook call."""
 
     host: str
     status: int | None
@@ -47,7 +47,7 @@ class WatchTold(Shape):
 
 
 class WatchRunDocument(Shape):
-    """One run."""
+    """One run of a watchlist."""
 
     run_id: str
     watchlist: str
@@ -56,7 +56,7 @@ class WatchRunDocument(Shape):
     due_at: Moment
     began_at: Maybe
     ended_at: Maybe
-    missed_count: Annotated[Count, Field(description="earlier due times that passed unseen")]
+    missed_count: Annotated[Count, Field(description="earlier due times without a run")]
     outcome: str | None
     change_count: MaybeCount
     files: WatchFiles | None
@@ -64,10 +64,10 @@ class WatchRunDocument(Shape):
 
 
 class WatchRunEntry(WatchEntry):
-    """What became of an entry of a run."""
+    """Outcome of one entry of a run."""
 
     status: LookStatus
-    subject: Annotated[str | None, Field(description="the id that the input led to")]
+    subject: Annotated[str | None, Field(description="id that the input was resolved to")]
     job_id: Annotated[str | None, Field(description="collection job of a track")]
     error: ErrorDocument | dict[str, Any] | None
 
@@ -77,22 +77,22 @@ class WatchRunWhole(WatchRunDocument):
 
     entries: list[WatchRunEntry]
     digest: Annotated[
-        dict[str, Any] | None, Field(description="what changed, by entry; see docs/watchlists.md")
+        dict[str, Any] | None, Field(description="changes per entry; see docs/watchlists.md")
     ]
     is_demo_data: bool
 
 
 class WatchlistDocument(Shape):
-    """A watchlist as it is kept."""
+    """A stored watchlist."""
 
     name: str
     every: Annotated[str, Field(examples=["every 6 hours"])]
     entries: list[WatchEntry]
     thresholds: WatchThresholds
-    parameters: Annotated[dict[str, Any], Field(description="those given for its scans")]
+    parameters: Annotated[dict[str, Any], Field(description="parameters for its scans")]
     enabled: bool
     cron: Annotated[str, Field(examples=["0 */6 * * *"])]
-    next_due_at: Annotated[Moment | None, Field(description="null: it is not enabled")]
+    next_due_at: Annotated[Moment | None, Field(description="null: disabled")]
     last_run: WatchRunDocument | None
     created_at: Moment
     updated_at: Moment
@@ -108,7 +108,7 @@ class WatchlistList(Shape):
 
 
 class WatchlistDeleted(Shape):
-    """A watchlist that is no more."""
+    """A deleted watchlist."""
 
     name: str
     deleted: bool
@@ -139,25 +139,25 @@ def _answers(model: Any, description: str, *types: str, is_read: bool = True) ->
     }
     if is_read:
         found[NOT_MODIFIED] = {
-            "description": "`data` is what If-None-Match names",
+            "description": "`data` matches If-None-Match",
             "headers": headers("ETag"),
         }
     return found
 
 
 _ONE = Envelope[WatchlistDocument]
-LIST_ANSWERS = _answers(Envelope[WatchlistList], "All watchlists")
-CREATE_ANSWERS = _answers(
-    _ONE, "The new watchlist", *BAD_BODY, "invalid_music_input", is_read=False
-)
-READ_ANSWERS = _answers(_ONE, "The watchlist", "not_found")
+LIST_ANSWERS = _answers(Envelope[WatchlistList], "Watchlists")
+CREATE_ANSWERS = _answers(_ONE, "New watchlist", *BAD_BODY, "invalid_music_input", is_read=False)
+READ_ANSWERS = _answers(_ONE, "Watchlist", "not_found")
 CHANGE_ANSWERS = _answers(
-    _ONE, "The changed watchlist", *BAD_BODY, "invalid_music_input", "not_found", is_read=False
+    _ONE, "Changed watchlist", *BAD_BODY, "invalid_music_input", "not_found", is_read=False
 )
-DELETE_ANSWERS = _answers(Envelope[WatchlistDeleted], "It is no more", "not_found", is_read=False)
+DELETE_ANSWERS = _answers(
+    Envelope[WatchlistDeleted], "Deleted watchlist", "not_found", is_read=False
+)
 RUN_NOW_ANSWERS = _answers(
-    Envelope[WatchRunWhole], "The run that was made or joined", "not_found", is_read=False
+    Envelope[WatchRunWhole], "Started or joined run", "not_found", is_read=False
 )
-RUNS_ANSWERS = _answers(Envelope[WatchRunList], "The newest runs", "not_found")
-RUN_ANSWERS = _answers(Envelope[WatchRunWhole], "The run", "not_found")
-DIGESTS_ANSWERS = _answers(Envelope[WatchDigestList], "The newest digests", "not_found")
+RUNS_ANSWERS = _answers(Envelope[WatchRunList], "Newest runs", "not_found")
+RUN_ANSWERS = _answers(Envelope[WatchRunWhole], "Run", "not_found")
+DIGESTS_ANSWERS = _answers(Envelope[WatchDigestList], "Newest digests", "not_found")

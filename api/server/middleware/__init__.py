@@ -1,1 +1,1 @@
-"""The layers around the routes: guard, authentication, rate limit, bodies, compression, cache."""
+"""Middleware: guard, authentication, rate limit, request bodies, compression, response cache."""

@@ -1,4 +1,4 @@
-"""The optional token: read from the request, compared in constant time, never kept or told."""
+"""Optional token authentication: constant-time comparison, tokens are never stored or logged."""
 
 import hmac
 from collections.abc import Callable, Iterable
@@ -10,19 +10,19 @@ from api.responses.errors import UnauthorizedError
 from api.server.middleware.guard import Reject
 
 type RawHeaders = Iterable[tuple[bytes, bytes]]
-"""Headers as ASGI gives them: lower-case names, bytes."""
+"""ASGI headers: lower-case names, bytes."""
 
 
 class TokenCheck:
-    """Knows the configured token only as its digest."""
+    """Checks tokens against the configured one, of which only the digest is stored."""
 
     def __init__(self, token: str) -> None:
         self._digest = sha256(token.encode()).digest()
 
     def accepts(self, headers: RawHeaders) -> bool:
-        """True when a bearer token or `x-api-key` is the configured one.
+        """Return True if a bearer token or `x-api-key` equals the configured token.
 
-        Digests are compared, so that neither content nor length of the token shows in the time.
+        Comparing digests keeps both content and length of the token out of the timing.
         """
         is_accepted = False
         for name, value in headers:
@@ -33,7 +33,7 @@ class TokenCheck:
 
 
 class TokenDoor:
-    """Answer 401 on private paths to requests without a valid token."""
+    """Answers 401 to requests on private paths without a valid token."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class TokenDoor:
 
 
 def _token(name: bytes, value: bytes) -> bytes | None:
-    """Header bytes as sent: a token may hold any UTF-8."""
+    """Return the token in a header as raw bytes: a token may hold any UTF-8."""
     if name == b"x-api-key":
         return value.strip()
     if name == b"authorization":

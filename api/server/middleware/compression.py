@@ -1,7 +1,7 @@
-"""Compressing answers for clients that ask for it: zstd or gzip, whole JSON and text answers only.
+"""Compresses JSON and text responses with zstd or gzip for clients that accept it.
 
-Not here: streams (an event must not wait in a compressor), parts of files, what is compressed
-already. The framework's own layer knows neither zstd nor q values.
+Not compressed: streams (an event must not wait in a compressor), partial content, and what is
+already compressed. The framework's own middleware supports neither zstd nor q values.
 """
 
 import zlib
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.responses.errors import PARTIAL_CONTENT
 
 WORTHWHILE_BYTES = 600
-IN_THREAD_BYTES = 128 * 1024  # more would hold up everybody else's answers
+IN_THREAD_BYTES = 128 * 1024  # larger bodies would block the event loop
 _GZIP_LEVEL = 4
 _ZSTD_LEVEL = 3
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
@@ -36,11 +36,11 @@ def _zstd(body: bytes) -> bytes:
 
 
 CODINGS: dict[str, Compress] = {"zstd": _zstd, "gzip": _gzip}
-"""By preference, where the client has none."""
+"""Supported codings in order of preference, for clients without a preference."""
 
 
 class Compression:
-    """Compresses what is worth it."""
+    """Compresses responses where it saves bytes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -56,10 +56,10 @@ class Compression:
 
 @lru_cache(maxsize=64)
 def choose_coding(header: bytes) -> str | None:
-    """The coding that an Accept-Encoding header prefers of ours; None: leave it as it is."""
+    """Return the supported coding that an Accept-Encoding header prefers, or None."""
     weights = dict(filter(None, map(_weight, header.decode("latin-1").lower().split(","))))
     anything = weights.get("*", 0.0)
-    best = max(CODINGS, key=lambda name: weights.get(name, anything))  # the first of equals
+    best = max(CODINGS, key=lambda name: weights.get(name, anything))  # the first one wins a tie
     weight = weights.get(best, anything)
     return best if weight > 0 and weight >= weights.get("identity", 0.0) else None
 
@@ -73,12 +73,12 @@ def _weight(part: str) -> tuple[str, float] | None:
             try:
                 weight = float(value)
             except ValueError:
-                return None  # what cannot be read is not asked for
+                return None  # ignore malformed weights
     return (name, weight) if name and 0 <= weight <= 1 else None
 
 
 class _Answer:
-    """One answer on its way: its head waits until its body says what to do."""
+    """One response in flight. Its head is held back until the body shows whether to compress."""
 
     def __init__(self, send: Send, coding: str) -> None:
         self._send = send

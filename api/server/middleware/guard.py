@@ -1,6 +1,6 @@
-"""Who may talk to this service at all: host names, other sites' pages, body size, headers.
+"""Checks who may talk to this service: host names, cross-site requests, body size, headers.
 
-Pure decisions on headers, and thin ASGI layers around them; usable in front of any application.
+Pure decisions on headers with thin ASGI layers around them; they work in front of any application.
 Not here: tokens (`auth.py`), what a request means.
 """
 
@@ -15,7 +15,7 @@ from api.responses.errors import BodyTooLargeError, CrossSiteRequestError, HostN
 from warehouse.records.errors import SametrackError
 
 type Reject = Callable[[Scope, SametrackError], Response]
-"""Makes the answer to a refused request."""
+"""Builds the response to a refused request."""
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 STRICT_HEADERS = {
@@ -37,7 +37,10 @@ _OWN_SITES = frozenset({"same-origin", "none"})
 
 
 def host_name(header: str) -> str | None:
-    """The name in a Host header: lower case, no port, no brackets, no trailing dot; None if bad."""
+    """Return the name in a Host header in lower case, without port, brackets or trailing dot.
+
+    None means that the header is malformed.
+    """
     match = _HOST.fullmatch(header.lower())
     if match is None or int(match["port"] or 0) > 65_535:  # noqa: PLR2004  # the largest port
         return None
@@ -45,49 +48,51 @@ def host_name(header: str) -> str | None:
 
 
 def check_host(headers: Headers, allowed_hosts: Collection[str]) -> HostNotAllowedError | None:
-    """Refuse a missing, doubled, malformed or foreign Host: a rebound name carries its own."""
+    """Refuse a missing, repeated, malformed or foreign Host header, which stops DNS rebinding."""
     given = headers.getlist("host")
     if len(given) != 1:
-        return HostNotAllowedError("The request must carry one Host header")
+        return HostNotAllowedError("The request must have exactly one Host header")
     name = host_name(given[0])
     if name is None or name not in allowed_hosts:
-        return HostNotAllowedError("The Host header names another service")
+        return HostNotAllowedError("The Host header names a host that is not served here")
     return None
 
 
 def check_site(headers: Headers, method: str, *, always: bool) -> CrossSiteRequestError | None:
-    """Refuse what another site's page makes a browser send.
+    """Refuse requests that a page of another site makes a browser send.
 
     Args:
-        headers: Of the request. Programs send neither `Sec-Fetch-Site` nor `Origin`: they pass.
-        method: Of the request.
-        always: Also reads are refused, because they start work or tell what is private.
+        headers: Request headers. Programs send neither `Sec-Fetch-Site` nor `Origin` and pass.
+        method: Request method.
+        always: Refuse reads too, because they start work or return private data.
     """
     site = headers.get("sec-fetch-site")
     if (always or method not in SAFE_METHODS) and site is not None and site not in _OWN_SITES:
-        return CrossSiteRequestError("A page of another site sent this request")
+        return CrossSiteRequestError("The request was sent by a page of another site")
     if method in SAFE_METHODS:
         return None
     origins = headers.getlist("origin")
     if any(not _is_own(origin, headers) for origin in origins):
-        return CrossSiteRequestError("The Origin of this request is another site")
+        return CrossSiteRequestError("The Origin header of the request names another site")
     return None
 
 
 def _is_own(origin: str, headers: Headers) -> bool:
-    """Compared as text: whoever reads an address may read another host in it than a browser."""
+    """Compare origins as text: parsing an address could find another host in it than a browser
+    does.
+    """
     own = headers.get("host", "").lower()
     return origin.lower() in {f"http://{own}", f"https://{own}"}
 
 
 class Guard:
-    """The door: host names and other sites' pages. Wrap any ASGI application in it.
+    """Checks host names and cross-site requests in front of any ASGI application.
 
     Args:
-        app: What is behind the door.
+        app: The application to protect.
         allowed_hosts: Lower-case names without port.
-        reject: Makes the answer to a refused request.
-        is_private: Paths where reads of other sites' pages are refused too.
+        reject: Builds the response to a refused request.
+        is_private: Paths on which cross-site reads are refused too.
     """
 
     def __init__(
@@ -120,17 +125,22 @@ class Guard:
         if self._is_plain(scope):
             return None
         headers = Headers(scope=scope)
-        is_socket = scope["type"] == "websocket"  # a socket can do anything, so it is never safe
+        is_socket = (
+            scope["type"] == "websocket"
+        )  # a socket may do anything, so it is never a safe method
         method = "POST" if is_socket else scope["method"]
         return check_host(headers, self._allowed_hosts) or check_site(
             headers, method, always=self._is_private(scope["path"])
         )
 
     def _is_plain(self, scope: Scope) -> bool:
-        """A program's request under a name that was let in before: nothing is left to check."""
+        """Return True for a program's request with a host name that was accepted before.
+
+        Such a request has nothing left to check.
+        """
         checked = [header for header in scope["headers"] if header[0] in _CHECKED]
         if len(checked) != 1 or checked[0][0] != b"host":
-            return False  # none, two, or the words of a browser beside it
+            return False  # no Host header, several, or headers that browsers add
         host = checked[0][1]
         if host not in self._known_hosts:
             if check_host(Headers(scope=scope), self._allowed_hosts) is not None:
@@ -141,7 +151,7 @@ class Guard:
 
 
 class BodyLimit:
-    """Refuse bodies beyond `limit` bytes, declared or chunked, before anything reads them."""
+    """Refuses bodies larger than `limit` bytes, declared or chunked, before anything reads them."""
 
     def __init__(self, app: ASGIApp, *, limit: int, reject: Reject) -> None:
         self._app = app
@@ -169,10 +179,10 @@ class BodyLimit:
         await self._app(scope, limited, send)
 
     def _error(self) -> BodyTooLargeError:
-        return BodyTooLargeError(f"The body has more than {self._limit} bytes")
+        return BodyTooLargeError(f"The request body is larger than {self._limit} bytes")
 
 
 def harden(headers: MutableHeaders) -> None:
-    """Add the strict headers that an answer does not bring itself."""
+    """Add the security headers that a response does not set itself."""
     for name, value in STRICT_HEADERS.items():
         headers.setdefault(name, value)

@@ -1,6 +1,7 @@
-"""Reading a JSON body strictly, before the framework looks at it.
+"""Parses JSON bodies strictly before the framework sees them.
 
-UTF-8 only, declared as JSON, one document, no doubled names, no NaN, not deeper than needed.
+A body must be UTF-8, declared as JSON and hold one document without duplicate keys, NaN or deep
+nesting.
 """
 
 import json
@@ -18,10 +19,10 @@ MAX_DIGITS = 30
 
 
 class _ParsedRequest(Request):
-    """A request whose body has been read: the framework reads neither bytes nor JSON again."""
+    """A request with a parsed body, so that the framework reads neither bytes nor JSON again."""
 
     async def body(self) -> bytes:
-        return b"{}"  # only its presence is looked at
+        return b"{}"  # the framework only checks that there is a body
 
     async def json(self) -> Any:
         return self.state.document
@@ -31,7 +32,7 @@ class JsonRoute(APIRoute):
     """A route with a JSON body."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The framework's handler behind our own reading of the body."""
+        """Wrap the framework's handler with strict parsing of the body."""
         handle = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
@@ -42,7 +43,7 @@ class JsonRoute(APIRoute):
         return strict
 
     def read_document(self, body: bytes) -> Any:
-        """The document in a body; an operation that wants another refusal replaces this.
+        """Parse a body. Operations that report another error override this method.
 
         Raises:
             MalformedJsonError: See `parse_json`.
@@ -51,23 +52,23 @@ class JsonRoute(APIRoute):
 
 
 def check_content_type(header: str | None) -> None:
-    """Accept `application/json` with no charset but UTF-8.
+    """Accept `application/json` in UTF-8.
 
     Raises:
-        UnsupportedMediaTypeError: Anything else, and none at all.
+        UnsupportedMediaTypeError: The header is missing or declares anything else.
     """
     message = Message()
     message["content-type"] = header or ""
     charset = message.get_content_charset("utf-8")
     if header is None or message.get_content_type() != "application/json" or charset != "utf-8":
-        raise UnsupportedMediaTypeError("The body is not declared as application/json in UTF-8")
+        raise UnsupportedMediaTypeError("The Content-Type header must be application/json in UTF-8")
 
 
 def parse_json(body: bytes) -> Any:
-    """The one document in the body.
+    """Parse the single JSON document of a body.
 
     Raises:
-        MalformedJsonError: It is not one well-formed, unambiguous, reasonably deep document.
+        MalformedJsonError: The body is malformed, ambiguous or nested too deeply.
     """
     try:
         document = json.loads(
@@ -77,7 +78,7 @@ def parse_json(body: bytes) -> Any:
             parse_int=_whole,
         )
     except UnicodeDecodeError as exc:
-        raise MalformedJsonError("The body is not UTF-8") from exc
+        raise MalformedJsonError("The body is not valid UTF-8") from exc
     except RecursionError as exc:
         raise MalformedJsonError(f"The body is nested deeper than {MAX_DEPTH} levels") from exc
     except json.JSONDecodeError as exc:
@@ -88,15 +89,15 @@ def parse_json(body: bytes) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of two equal names one would win in silence."""
+    """Build an object and refuse duplicate keys, of which one would silently win."""
     names = dict(pairs)
     if len(names) < len(pairs):
-        raise MalformedJsonError("A name stands twice in one object")
+        raise MalformedJsonError("A key appears twice in one object")
     return names
 
 
 def _no_constant(name: str) -> None:
-    raise MalformedJsonError(f"{name} is no JSON value")
+    raise MalformedJsonError(f"{name} is not a JSON value")
 
 
 def _whole(digits: str) -> int:

@@ -1,7 +1,7 @@
-"""The local rate limit: how often one address may ask, by a token bucket in memory.
+"""Local rate limit: a token bucket in memory for each client address.
 
-It keeps a runaway program, or one who guesses tokens, from holding up everybody else. Not here:
-how often *we* ask the platform (`pipelines/platform/http/politeness.py`).
+It keeps a runaway program, or someone guessing tokens, from blocking other clients. Not here: how
+often the service requests the platform (`pipelines/platform/http/politeness.py`).
 """
 
 import ipaddress
@@ -18,7 +18,7 @@ from api.server.middleware.guard import Reject
 
 EXEMPT = frozenset({"/healthz"})
 ADDRESSES_MOST = 10_000
-_SITE_BITS = 64  # whoever has one IPv6 address has as many as he likes
+_SITE_BITS = 64  # the owner of one IPv6 address usually owns its whole /64
 
 
 @dataclass(slots=True)
@@ -28,13 +28,13 @@ class _Bucket:
 
 
 class RateLimit:
-    """Lets each address ask `per_s` times a second, `burst` times at once.
+    """Allows each address `per_s` requests a second with bursts of `burst`.
 
     Args:
-        app: What is behind it.
-        per_s: Tokens that come back each second, above 0.
-        burst: Tokens that an address has when it was quiet.
-        reject: Makes the answer to a refused request.
+        app: The application to protect.
+        per_s: Tokens added per second, above 0.
+        burst: Size of a full bucket.
+        reject: Builds the response to a refused request.
         clock: Monotonic seconds.
     """
 
@@ -59,7 +59,7 @@ class RateLimit:
             wait_s = self._take(_site(scope.get("client")))
             if wait_s > 0:
                 error = LocalRateLimitError(
-                    f"More than {self._per_s:g} requests a second came from this address",
+                    f"This address sent more than {self._per_s:g} requests per second",
                     retry_after=wait_s,
                 )
                 await self._reject(scope, error)(scope, receive, send)
@@ -67,13 +67,13 @@ class RateLimit:
         await self._app(scope, receive, send)
 
     def _take(self, site: str) -> float:
-        """Take a token; returns the seconds until there is one, 0 when there was."""
+        """Take a token. Return 0 on success, otherwise the seconds until the next token."""
         now = self._clock()
         bucket = self._buckets.get(site)
         if bucket is None:
             bucket = self._buckets[site] = _Bucket(self._burst, now)
             if len(self._buckets) > ADDRESSES_MOST:
-                self._buckets.popitem(last=False)  # who was quiet longest has a full one anyway
+                self._buckets.popitem(last=False)  # the longest idle bucket is full anyway
         else:
             self._buckets.move_to_end(site)
         filled = bucket.tokens + (now - bucket.filled_at) * self._per_s

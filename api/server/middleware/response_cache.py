@@ -1,8 +1,9 @@
-"""Answers to reads that are kept in memory, and the layer that tells them again.
+"""Memory cache for responses to reads.
 
-A route calls `keep` beside `read`; who then asks the same path and query gets the same `data` in
-an envelope of his own, without the route. Failures are never kept. Not here: what has changed
-since (`changes.py`), jobs that are polled (`job_answers.py`), tokens (checked before).
+A route calls `keep` next to `read`; later requests for the same path and query get the same `data`
+in a fresh envelope, without running the route. Failures are never cached. Not here: invalidation
+(`api/services/entity_changes.py`), polled jobs (`api/services/job_responses.py`), tokens (checked
+earlier in the stack).
 """
 
 from collections import OrderedDict
@@ -18,7 +19,7 @@ from api.services.entity_changes import Changes, Mark
 from pipelines.captures.recording.rows import entity_of
 
 KEPT_AT_MOST = timedelta(minutes=10)
-"""No answer is older than this, whatever changes without being captured."""
+"""Maximum age of a cached response, because not every change is a capture."""
 _OVERHEAD_BYTES = 1_000
 
 type Key = tuple[str, bytes]
@@ -27,14 +28,14 @@ type Key = tuple[str, bytes]
 def keep(
     scope: Scope, *, entities: Iterable[tuple[str, str]] = (), until: datetime | None = None
 ) -> None:
-    """Say that the answer to this read may be kept for whoever asks the same.
+    """Allow the response to this read to be cached.
 
     Args:
-        scope: Of the request; its path and raw query are what "the same" means. An answer to
-            `refresh=true` is never kept.
-        entities: (surface, entity id) of the captures that the answer depends on. Any new capture
-            of one of them, in whatever process, ends the keeping.
-        until: Aware; when the answer ends to hold by itself, as by its freshness.
+        scope: ASGI scope of the request. Path and raw query form the cache key. A response to
+            `refresh=true` is never cached.
+        entities: (surface, entity id) of the captures that the response depends on. A new capture
+            of one of them, in any process, invalidates the response.
+        until: Aware expiry time, for example the end of the data's freshness.
     """
     names = frozenset(entity_of(surface, entity_id) for surface, entity_id in entities)
     call_of(scope).wish = Wish(names, until)
@@ -42,7 +43,7 @@ def keep(
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """One answer: what is told, from which tick of the changes on, and until when."""
+    """A cached response, the change tick at which it was read, its expiry and its size."""
 
     told: Told
     entities: frozenset[str]
@@ -52,9 +53,9 @@ class _Kept:
 
 
 class AnswerCache:
-    """Stands between the door and the routes; holds at most `max_bytes`. One event loop.
+    """Middleware that caches responses of at most `max_bytes` in total. Serves one event loop.
 
-    Without `changes` only answers are kept that depend on no entity.
+    Without `changes` it caches only responses that depend on no entity.
     """
 
     def __init__(self, app: ASGIApp, *, changes: Changes | None, max_bytes: int) -> None:
@@ -69,7 +70,7 @@ class AnswerCache:
 
     @property
     def size_bytes(self) -> int:
-        """What the answers take."""
+        """Total size of the cached responses."""
         return self._size
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -105,7 +106,9 @@ class AnswerCache:
         latest = call.moment + KEPT_AT_MOST
         until = latest if wish.until is None else min(latest, wish.until)
         named = {name for name, _ in told.headers}
-        strict = [header for header in STRICT if header[0] not in named]  # once, not each time
+        strict = [
+            header for header in STRICT if header[0] not in named
+        ]  # added once, not per request
         told = replace(told, headers=(*told.headers, *strict))
         kept = _Kept(told, wish.entities, since.tick, until, len(told.tail) + _OVERHEAD_BYTES)
         if self._may_keep(kept, call, since):

@@ -1,8 +1,7 @@
-"""Files of the console as they go over the wire: type, fingerprint, compressed once.
+"""Static files of the console: media type, ETag, compressed once.
 
-What belongs here: which files there are and how they are sent. Not here: what a page may do
-(`routes/console.py`), what is in them. No path is ever built from a request: a name is looked up
-in the list of files that the folder had when it was asked for.
+A name is looked up in a directory listing; no path is ever built from a request. Not here: what a
+page may do (`api/routes/extensions/console.py`).
 """
 
 import gzip
@@ -31,14 +30,14 @@ TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class PageFile:
-    """One file of a page. `body` is what was read; the rest is made when first asked for."""
+    """One static file. ETag and compressed form are computed on first use."""
 
     body: bytes
     media_type: str
 
     @cached_property
     def tag(self) -> str:
-        """Fingerprint of the content, as an `ETag`."""
+        """`ETag` of the content."""
         return f'"{hashlib.sha256(self.body).hexdigest()[:32]}"'
 
     @cached_property
@@ -47,15 +46,15 @@ class PageFile:
         return gzip.compress(self.body, compresslevel=9, mtime=0)
 
     def answer(self, headers: Headers, **more: str) -> Response:
-        """The file as this reader may have it: not again, compressed, or plain.
+        """Build the response that the request headers ask for: 304, gzip or plain.
 
         Args:
-            headers: Of the request.
-            more: Headers to add, with `_` for `-`.
+            headers: Request headers.
+            more: Additional response headers, with `_` for `-`.
         """
         sent = {
             "ETag": self.tag,
-            "Cache-Control": "no-cache",  # kept, and asked about: an update is seen at once
+            "Cache-Control": "no-cache",  # cached but always revalidated, so updates show at once
             "Vary": "Accept-Encoding",
             **{name.replace("_", "-"): value for name, value in more.items()},
         }
@@ -73,13 +72,13 @@ _CODINGS = "accept-encoding"
 
 
 def page_names() -> list[str]:
-    """Every file that the console's page may ask for, as paths below its folder."""
+    """Return the names of all files that the console may load, relative to its folder."""
     found = (path for part in SHOWN for path in sorted((FOLDER / part).rglob("*")))
     return [path.relative_to(FOLDER).as_posix() for path in found if path.suffix in TYPES]
 
 
 def read_page_file(name: str) -> PageFile | None:
-    """A file of the console; None if it has no such file."""
+    """Return a file of the console, or None if there is no such file."""
     if name != "index.html" and name not in page_names():
         return None
     path = FOLDER / name
@@ -88,7 +87,7 @@ def read_page_file(name: str) -> PageFile | None:
 
 @lru_cache(maxsize=256)
 def _read(path: Path, _changed_ns: int) -> PageFile:
-    """Read once per version on disk: whoever edits a file sees it without a restart."""
+    """Read a file once per version on disk, so that edits show without a restart."""
     return PageFile(path.read_bytes(), TYPES[path.suffix])
 
 

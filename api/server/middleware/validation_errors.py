@@ -1,6 +1,6 @@
-"""Validation errors of the framework as our named errors: what is wrong with which value.
+"""Converts the framework's validation errors into named errors that quote the wrong value.
 
-A value is quoted only as short printable text: what came in may be no Unicode at all.
+A value is quoted only as short printable text, because input may be invalid Unicode.
 """
 
 import difflib
@@ -16,11 +16,13 @@ _PLACES = {"query", "body", "path"}
 
 
 def to_refusal(errors: Sequence[Mapping[str, Any]], *, known: Iterable[str]) -> SametrackError:
-    """The first error decides the type; a misspelt name is told before what it caused.
+    """Return the error to report for a failed validation.
+
+    The first problem decides. An unknown name comes first, because it often causes the others.
 
     Args:
-        errors: Errors of pydantic, as `RequestValidationError.errors()` gives them.
-        known: Names that the operation has.
+        errors: Problems as returned by `RequestValidationError.errors()`.
+        known: Parameter names of the operation.
     """
     unknown = [error for error in errors if error["type"] == "extra_forbidden"]
     error = (unknown or list(errors))[0]
@@ -37,9 +39,9 @@ def to_refusal(errors: Sequence[Mapping[str, Any]], *, known: Iterable[str]) -> 
 
 
 def quoted(value: object) -> str:
-    """A value for a message: short, one line, printable; other kinds are named only."""
+    """Quote a value for a message on one short printable line. Only scalars are quoted."""
     if not isinstance(value, str | int | float | bool):
-        return "a value of another kind"
+        return "a value of another type"
     text = repr(value) if isinstance(value, str) else str(value)
     text = "".join(sign if sign.isprintable() else "?" for sign in text)
     return text if len(text) <= _QUOTED_LENGTH else f"{text[:_QUOTED_LENGTH]}..."
@@ -54,7 +56,7 @@ def _name(error: Mapping[str, Any]) -> str:
 def _unknown(name: str, known: Iterable[str]) -> UnknownParameterError:
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"Did you mean `{near[0]}`?" if near else f"Known are: {', '.join(names)}"
+    hint = f"Did you mean `{near[0]}`?" if near else f"Known parameters: {', '.join(names)}"
     return UnknownParameterError(f"`{name}` is not a parameter of this operation", hint=hint)
 
 

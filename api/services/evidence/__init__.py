@@ -1,1 +1,1 @@
-"""Evidence of a compared pair: its stored numbers, its plot as SVG and PNG, its excerpts."""
+"""Evidence of a compared pair: stored measurements, its plot as SVG and PNG, audio excerpts."""

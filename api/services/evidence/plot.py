@@ -1,7 +1,8 @@
-"""The picture of a compared pair: numbers against their limits, both sounds on one time axis, and
-where they are alike with the compared stretch marked.
+"""Lays out the evidence plot of a compared pair.
 
-An explanation in, a scene out. Not here: file formats, measuring.
+It shows measurements against their limits, both sounds on one time axis, and their similarity with
+the compared stretch marked. Takes an explanation, returns a scene. Not here: file formats,
+measuring.
 """
 
 import re
@@ -35,12 +36,12 @@ _VERDICT_TONE: dict[str, Tone] = {
 _STOPS = np.array(
     [(16, 11, 42), (74, 18, 94), (149, 41, 87), (214, 76, 52), (246, 149, 40), (250, 230, 140)]
 )
-"""Dark to bright with evenly growing lightness, so that it reads without colours too."""
+"""Dark to bright with evenly increasing lightness, so that it is readable without colour."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """Seconds to places from left to right."""
+    """Maps seconds to horizontal positions."""
 
     first_s: float
     last_s: float
@@ -58,7 +59,7 @@ class _Axis:
 
 
 def draw_pair(explanation: Explanation, *, reference_name: str, candidate_name: str) -> Scene:
-    """Lay the picture out. Names may be any text; they are cut and never interpreted."""
+    """Lay out the plot. Names may be any text; they are truncated and never interpreted."""
     evidence = explanation.evidence
     reference_name, candidate_name = _name(reference_name), _name(candidate_name)
     verdict = evidence.verdict.replace("_", " ")
@@ -90,16 +91,16 @@ def _reason(explanation: Explanation) -> str:
     if evidence.observation:
         parts.insert(0, evidence.observation.replace("_", " "))
     if evidence.segment:
-        parts.append(f"judged on the {evidence.segment} stretch")
+        parts.append(f"decided on the {evidence.segment} segment")
     if evidence.speed not in {None, 1.0}:
-        parts.append(f"plays {evidence.speed:g} times as fast, undone here")
+        parts.append(f"plays at {evidence.speed:g}x speed, compensated here")
     if evidence.semitones:
         parts.append(f"{evidence.semitones:+.2f} semitones")
     return ", ".join(parts)
 
 
 def _name(text: str) -> str:
-    """On one line, without characters that hide others, and not longer than there is room."""
+    """Truncate to one line and remove characters that hide others."""
     shown = "".join(char if char.isprintable() else "\ufffd" for char in _HIDDEN.sub("", text))
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
 
@@ -121,7 +122,7 @@ def _measures(measures: tuple[Measure, ...]) -> list[Shape]:
 
 
 def _gauge(measure: Measure, x: float, width: float) -> list[Shape]:
-    """A bar from 0 with a tick at the limit, and the same in words."""
+    """Draw a bar from 0 with a tick at the limit, and both as text."""
     value = max(0.0, measure.value or 0.0)
     scale = max(1.0 if measure.limit is None else 1.6 * measure.limit, 1.02 * value)
     tones: dict[bool | None, Tone] = {True: "met", False: "missed", None: "unknown"}
@@ -154,7 +155,7 @@ def _strips(explanation: Explanation) -> list[Shape]:
     bottom = lower + _STRIP_HEIGHT
     shapes: list[Shape] = [
         *_strip(first, axis, _STRIP_TOP, "Chroma of the reference"),
-        *_strip(second, axis, lower, "Chroma of the candidate, moved to where it fits best"),
+        *_strip(second, axis, lower, "Chroma of the candidate, shifted to the best alignment"),
     ]
     if explanation.window is not None:
         left = axis.at(explanation.window.reference_start_s)
@@ -191,7 +192,10 @@ def _strip(strip: Strip, axis: _Axis, top: float, label: str) -> list[Shape]:
 
 
 def _map(similarity: Similarity, window: Window | None) -> list[Shape]:
-    """Reference time to the right, candidate time upwards: the same recording is a diagonal."""
+    """Draw the similarity map; the same recording shows as a diagonal.
+
+    Reference time runs to the right, candidate time upwards.
+    """
     width, height = _map_size(similarity)
     left, bottom = _LEFT + 36, _MAP_TOP + height
     across = _Axis(0.0, similarity.reference_s, left, width)
@@ -219,7 +223,7 @@ def _map(similarity: Similarity, window: Window | None) -> list[Shape]:
 
 
 def _map_size(similarity: Similarity) -> tuple[float, float]:
-    """Width and height: a second is as long in both directions."""
+    """Return width and height; one second has the same length in both directions."""
     scale = _MAP_SIZE / max(similarity.reference_s, similarity.candidate_s)
     return scale * similarity.reference_s, scale * similarity.candidate_s
 
@@ -234,13 +238,13 @@ def _marked(window: Window, across: _Axis, upwards: _Axis) -> list[Shape]:
 
 def _legend(x: float) -> list[Shape]:
     lines = (
-        "How alike each second of the candidate (upwards, seconds,",
-        "its speed undone) is to each second of the reference.",
+        "Similarity of each second of the candidate (upwards, in",
+        "seconds, speed compensated) to each second of the reference.",
         "",
-        "A bright diagonal: the same music runs in both sounds.",
-        "Parallel diagonals: it repeats. Lone spots: chance.",
+        "Bright diagonal: the same music plays in both sounds.",
+        "Parallel diagonals: repetition. Single spots: chance.",
         "",
-        "The orange frame is the stretch that was judged.",
+        "Orange frame: the compared segment.",
     )
     ramp = np.repeat(np.linspace(0, 1, 128, dtype=np.float32)[None], 4, axis=0)
     return [
@@ -255,7 +259,7 @@ def _legend(x: float) -> list[Shape]:
 
 
 def _coloured(values: NDArray[np.floating]) -> NDArray[np.uint8]:
-    """Values 0..1 (rows, columns) to colours (rows, columns, 3)."""
+    """Convert values 0..1 (rows, columns) to colours (rows, columns, 3)."""
     places = np.nan_to_num(values).clip(0, 1) * (len(_STOPS) - 1)
     steps = np.arange(len(_STOPS))
     channels = [np.interp(places, steps, _STOPS[:, channel]) for channel in range(3)]

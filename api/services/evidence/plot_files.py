@@ -1,4 +1,4 @@
-"""The picture of an explanation as a file, in the form that its name asks for."""
+"""Writes the evidence plot as a file in the requested format."""
 
 from typing import Literal
 
@@ -15,6 +15,6 @@ def to_file(
     reference_name: str,
     candidate_name: str,
 ) -> bytes:
-    """Draw and write; names may be any text."""
+    """Draw the plot and encode it. Names may be any text."""
     scene = draw_pair(explanation, reference_name=reference_name, candidate_name=candidate_name)
     return to_svg(scene).encode() if form == "svg" else to_png(scene)

@@ -1,6 +1,6 @@
-"""A scene as pixels, for readers that show no vector graphics.
+"""Renders a scene as pixels, for viewers without vector graphics.
 
-The font is the one that Pillow brings, or a CJK font of the machine where a text needs it.
+The font is Pillow's default, or a CJK font of the machine where a text needs it.
 """
 
 import io
@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from api.services.evidence.scene import DARK, LIGHT, Bitmap, Line, Rect, Scene, Text, Tone
 
-SCALE = 2  # for screens with fine pixels
+SCALE = 2  # for high-density screens
 _CJK_FONT = "NotoSansCJK-Regular.ttc"
 _FIRST_CJK = "\u2e80"
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
@@ -21,7 +21,7 @@ type Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 def to_png(scene: Scene, *, is_dark: bool = False) -> bytes:
-    """The picture as a PNG file, twice as large as the scene in pixels."""
+    """Render a PNG file with twice as many pixels as the scene has units."""
     colours = DARK if is_dark else LIGHT
     size = (SCALE * scene.width, SCALE * scene.height)
     picture = Image.new("RGB", size, colours["page"])
@@ -41,7 +41,7 @@ def to_png(scene: Scene, *, is_dark: bool = False) -> bytes:
 
 
 def to_png_bytes(pixels: NDArray[np.uint8]) -> bytes:
-    """Pixels (rows, columns, 3) as a PNG file of few colours."""
+    """Encode pixels (rows, columns, 3) as a PNG file with a small palette."""
     return _encoded(Image.fromarray(pixels, "RGB").quantize(64, dither=Image.Dither.NONE))
 
 
@@ -83,7 +83,7 @@ def _font(size: int, is_cjk: bool) -> Font:
         try:
             return ImageFont.truetype(_CJK_FONT, size)
         except OSError:
-            pass  # none on this machine: the text shows boxes, the picture is still there
+            pass  # no such font: the text shows boxes, the plot is still useful
     return ImageFont.load_default(size)
 
 

@@ -1,7 +1,7 @@
-"""What a report shows of a job's compared pairs: pictures of the pairs that links rest on, and the
-candidates that were rejected, with as many pictures as fit.
+"""Collects the compared pairs of a job for its report.
 
-Reads through the desk, so nothing is decoded. Not here: markup, HTTP.
+Plots of the pairs that links depend on, and rejected candidates with as many plots as fit. It uses
+the evidence service, so nothing is decoded. Not here: markup, HTTP.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 MOST_PICTURES = 24
 MOST_BYTES = 2_500_000
 MOST_REJECTED = 20
-_UNQUOTED = " =:/?;,+()!*@$&"  # what an attribute and a data address both take as it is
+_UNQUOTED = " =:/?;,+()!*@$&"  # characters allowed unescaped in both an attribute and a data URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatheredPairs:
-    """`pictures` are data addresses of SVG by comparison id; `rejected` are evidence documents of
-    the best pair of each rejected candidate, the most credible first, of `rejected_count`.
+    """`pictures` are SVG data URLs by comparison id.
+
+    `rejected` has the best pair of each rejected candidate, most credible first, out of
+    `rejected_count`.
     """
 
     pictures: Mapping[str, str] = field(default_factory=dict)
@@ -33,7 +35,7 @@ class GatheredPairs:
 
 
 def gather_pairs(desk: "EvidenceDesk", job: Mapping[str, Any]) -> GatheredPairs:
-    """For a completed job document with its result."""
+    """Collect the pairs of a completed job document with its result."""
     rejected = _rejected(desk.pairs_of_job(job["job_id"]))
     shown = rejected[:MOST_REJECTED]
     wanted = dict.fromkeys(
@@ -45,14 +47,14 @@ def gather_pairs(desk: "EvidenceDesk", job: Mapping[str, Any]) -> GatheredPairs:
 
 
 def _linked(result: Mapping[str, Any]) -> Iterator[Document]:
-    """Evidence of confirmed works and of variants."""
+    """Yield the evidence of confirmed videos and of variants."""
     for video in (*result["aweme_list"], *result["variants"]["aweme_list"]):
         if video.get("evidence"):
             yield video["evidence"]
 
 
 def _rejected(pairs: Sequence[Document]) -> list[Document]:
-    """One pair for each candidate that no pair accepted."""
+    """Return the best pair of each candidate that no pair accepted."""
     best: dict[str, Document] = {}
     accepted = {
         pair["candidate_aweme_id"] for pair in pairs if pair["verdict"] in {"confirmed", "variant"}
@@ -68,7 +70,7 @@ def _credibility(pair: Document) -> tuple[bool, float]:
 
 
 def _drawn(desk: "EvidenceDesk", wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
-    """As many as fit; a pair whose sounds are gone has none."""
+    """Draw as many plots as fit. A pair without stored features has none."""
     room = MOST_BYTES
     for comparison_id in list(wanted)[:MOST_PICTURES]:
         try:

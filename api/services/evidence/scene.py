@@ -1,6 +1,6 @@
-"""A picture as plain shapes, so that the vector and the pixel form are one and the same picture.
+"""A picture as plain shapes, so that SVG and PNG show the same picture.
 
-What belongs here: shapes and the colours they may have. Not here: layout, file formats.
+Defines shapes and their colours. Not here: layout, file formats.
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """One line of text; `y` is its base line."""
+    """One line of text; `y` is its baseline."""
 
     x: float
     y: float
@@ -63,7 +63,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Bitmap:
-    """Coloured pixels (rows, columns, 3) stretched over a rectangle, top row first."""
+    """Pixels (rows, columns, 3) stretched over a rectangle, top row first."""
 
     x: float
     y: float
@@ -77,7 +77,7 @@ type Shape = Rect | Line | Text | Bitmap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Shapes in the order in which they are painted. `description` says it in words."""
+    """Shapes in painting order. `description` is the text alternative."""
 
     width: int
     height: int

@@ -1,7 +1,7 @@
-"""Where stored evidence is asked for: the numbers of a comparison, and its picture.
+"""Stored evidence: the measurements of a comparison, its plot and its excerpts.
 
-Blocking reads: routes run them in a thread, the command line directly. A picture is drawn from
-stored features; nothing is decoded. Not here: HTTP, judging.
+Blocks: routes run it in a thread, the command line directly. A plot is drawn from stored features;
+nothing is decoded. Not here: HTTP, matching.
 """
 
 import re
@@ -29,7 +29,9 @@ type Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StoredPair:
-    """A comparison as it is stored, and the hashes of its two sounds where they were heard."""
+    """A stored comparison with the hashes of its two sounds, None where a sound was not
+    analysed.
+    """
 
     comparison: Comparison
     job_id: str
@@ -39,7 +41,7 @@ class StoredPair:
 
     @property
     def excerpts(self) -> dict[Role, Excerpt]:
-        """The stretches that a person may hear, whether they are kept or not."""
+        """The excerpts of both sounds, whether their files are stored or not."""
         return excerpts_of(
             self.comparison.pair,
             reference_sha256=self.reference_sha256,
@@ -48,23 +50,23 @@ class StoredPair:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What reference and candidate are called in a picture."""
+        """Labels of reference and candidate in a plot."""
         pair = self.comparison
         return (
-            f"work {pair.reference_aweme_id}, music {pair.reference_music_id}",
-            f"work {pair.candidate_aweme_id}, music {pair.candidate_music_id}",
+            f"video {pair.reference_aweme_id}, music {pair.reference_music_id}",
+            f"video {pair.candidate_aweme_id}, music {pair.candidate_music_id}",
         )
 
 
 class EvidenceDesk:
-    """Answers about stored comparisons.
+    """Returns stored comparisons with their plots and excerpts.
 
     Args:
-        read_comparison: The row of a comparison by its id, None if there is none.
-        read_comparisons: All rows of a job by its id.
-        read_sounds: Rows of sounds by hash, of hashes and a feature version.
-        excerpts: Where short excerpts of the sounds are kept.
-        is_demo: Whether the world is an invented one.
+        read_comparison: Returns the row of a comparison by id, None if there is none.
+        read_comparisons: Returns all rows of a job by id.
+        read_sounds: Returns rows of sounds by hash, for hashes and a feature version.
+        excerpts: Folder with short excerpts of the sounds.
+        is_demo: True if the stored data is demo data.
     """
 
     def __init__(
@@ -83,17 +85,17 @@ class EvidenceDesk:
         self._is_demo = is_demo
 
     def pair(self, comparison_id: str) -> StoredPair:
-        """A comparison by its id.
+        """Return a comparison by id.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: The comparison does not exist.
         """
         is_id = _UUID.fullmatch(comparison_id) is not None
         row = self._read_comparison(comparison_id) if is_id else None
         if row is None:
             raise NotFoundError(
-                "No comparison has this id",
-                hint="Ids stand in `evidence.comparison_id` of results",
+                f"Comparison {comparison_id[:64]!r} was not found",
+                hint="Use `evidence.comparison_id` of a result",
             )
         return StoredPair(
             comparison=comparison_from_row(row),
@@ -104,16 +106,17 @@ class EvidenceDesk:
         )
 
     def pairs_of_job(self, job_id: str) -> list[Document]:
-        """The evidence of every pair that a job compared, rejected ones too."""
+        """Return the evidence of every pair that a job compared, rejected ones included."""
         return [
             to_evidence_document(comparison_from_row(row)) for row in self._read_comparisons(job_id)
         ]
 
     def document(self, comparison_id: str) -> Document:
-        """The numbers of a comparison against their limits, and where it can be looked at.
+        """Return the measurements of a comparison, their limits, and the paths of plot and
+        excerpts.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: The comparison does not exist.
         """
         from pipelines.audio.explanation import measures_of  # noqa: PLC0415 - loads NumPy
 
@@ -136,22 +139,22 @@ class EvidenceDesk:
         }
 
     def features(self, comparison_id: str) -> tuple[StoredPair, "Features", "Features"]:
-        """A comparison with the features of its reference and its candidate.
+        """Return a comparison with the features of its reference and its candidate.
 
         Raises:
-            NotFoundError: There is no such comparison, or a sound was never heard.
+            NotFoundError: The comparison does not exist, or a sound was never analysed.
         """
         stored = self.pair(comparison_id)
         found = self._features(stored)
         if found is None:
             raise NotFoundError(
-                "The sounds of this comparison were not heard, or by another version",
-                hint="Its numbers are still there; a new scan of the track listens again",
+                f"Comparison {comparison_id} has no stored audio features of this version",
+                hint="Its measurements are still available; a new scan analyses the sounds again",
             )
         return stored, *found
 
     def explanation(self, comparison_id: str) -> tuple[StoredPair, "Explanation"]:
-        """A comparison with what can be drawn of it.
+        """Return a comparison with the data of its plot.
 
         Raises:
             NotFoundError: As `features`.
@@ -163,7 +166,7 @@ class EvidenceDesk:
         return stored, explain_pair(reference, candidate, comparison.pair, limits=comparison.limits)
 
     def picture(self, comparison_id: str, form: Form) -> bytes:
-        """The picture of a comparison as a file.
+        """Return the plot of a comparison as a file.
 
         Raises:
             NotFoundError: As `features`.
@@ -179,17 +182,17 @@ class EvidenceDesk:
         )
 
     def excerpt(self, comparison_id: str, role: Role) -> bytes:
-        """A short stretch of one of the sounds, as an MP3 file.
+        """Return a short excerpt of one of the sounds as an MP3 file.
 
         Raises:
-            NotFoundError: There is no such comparison, or no excerpt was kept.
+            NotFoundError: The comparison does not exist, or it has no stored excerpt.
         """
         wanted = self.pair(comparison_id).excerpts.get(role)
         found = None if wanted is None else self._excerpts.read(wanted)
         if found is None:
             raise NotFoundError(
-                f"No excerpt of the {role} is kept for this comparison",
-                hint="Excerpts are cut while a scan listens, for pairs that carry the recording",
+                f"Comparison {comparison_id} has no stored excerpt of the {role}",
+                hint="A scan stores excerpts only for pairs with the same recording",
             )
         return found
 
@@ -221,5 +224,5 @@ class EvidenceDesk:
         try:
             reference, candidate = (unpack_features(one) for one in packed)
         except FeaturesUnreadableError:
-            return None  # of another version than this one measures
+            return None  # features of an incompatible version
         return reference, candidate

@@ -1,7 +1,7 @@
-"""A scene as an SVG document that stands alone: no script, no font, no address in it.
+"""Renders a scene as a self-contained SVG document: no script, font or external address.
 
-Every text is escaped, and characters that XML cannot hold are replaced. Light and dark follow the
-reader's setting.
+Every text is escaped, and characters that XML cannot hold are replaced. Colours follow the reader's
+light or dark setting.
 """
 
 import base64
@@ -16,7 +16,7 @@ _FONT = "system-ui, sans-serif"
 
 
 def to_svg(scene: Scene) -> str:
-    """The document as text."""
+    """Return the SVG document as text."""
     shapes = "\n".join(_element(shape) for shape in scene.shapes)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" '

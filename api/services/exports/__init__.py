@@ -1,1 +1,1 @@
-"""Exports: which tables an answer holds, and the file of one."""
+"""Exports: the tables of a response, and a table as a file."""

@@ -1,4 +1,4 @@
-"""A file out of an answer: the table, how it came about, a name. Pure; runs in a thread."""
+"""Builds the file of an exported table, with its method sheet and name. Pure; runs in a thread."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ _FACTS = (
     "returned_count", "requested_count", "count_satisfied", "candidate_pool_size",
     "unique_account_count", "coverage_complete",
 )  # fmt: skip
-NEVER_ALL = "What a guest could be shown, never a full list of the platform."
+NEVER_ALL = "Public pages as a guest sees them, never a full list of the platform."
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to be saved."""
+    """An exported file."""
 
     body: bytes
     media_type: str
@@ -32,10 +32,10 @@ class File:
 def build_file(
     envelope: Mapping[str, Any], *, source: str, table: TableName, form: Form, bom: bool
 ) -> File:
-    """The file of a table of an answer.
+    """Build the file of one table of a response.
 
     Raises:
-        NotFoundError: The answer has no such table.
+        NotFoundError: The response has no such table.
     """
     found = build_table(table, envelope["data"])
     method = _method(envelope, found, source)

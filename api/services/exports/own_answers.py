@@ -1,7 +1,7 @@
-"""Asking this service's own read operations for the answer that a table is taken from.
+"""Calls this service's own read operations for the response that a table is exported from.
 
-What is exported is by construction what was shown: the same operation answers both. Only reads
-that hold a table may be asked; nothing leaves the process. Not here: tables, files.
+An export therefore shows exactly what the operation returns. Only reads with a table are allowed,
+and nothing leaves the process. Not here: tables, files.
 """
 
 import re
@@ -30,14 +30,14 @@ SOURCES: tuple[tuple[re.Pattern[str], frozenset[TableName]], ...] = (
     (re.compile("/api/v1/vidplat/app/v3/fetch_user_metrics"), frozenset({"metrics"})),
     (re.compile("/api/v1/music/chartsrc/top500/history"), frozenset({"chart"})),
 )
-"""Which operations may be asked, and which tables their answers hold."""
+"""Operations that can be exported, and the tables of their responses."""
 
 
 def check_source(source: str, table: TableName) -> None:
-    """Refuse what is no read of this service with that table.
+    """Check that `source` is a read of this service with that table.
 
     Raises:
-        InvalidParameterError: It is not.
+        InvalidParameterError: It is not a read, or it has no such table.
     """
     path = urlsplit(source).path
     for pattern, tables in SOURCES:
@@ -45,16 +45,16 @@ def check_source(source: str, table: TableName) -> None:
             if table in tables:
                 return
             raise InvalidParameterError(
-                f"`source` has no table {table!r}", hint=f"It has {', '.join(sorted(tables))}"
+                f"`source` has no table {table!r}", hint=f"Its tables: {', '.join(sorted(tables))}"
             )
     raise InvalidParameterError(
-        "`source` is no path of this service that holds a table",
-        hint="Give the path and query of a job, its comparisons, a list, metrics, series or chart",
+        f"`source` {path[:60]!r} is not an operation that can be exported",
+        hint="Pass the path and query of a job, its comparisons, a list, metrics, series or chart",
     )
 
 
 async def fetch_answer(app: ASGIApp, scope: Scope, source: str) -> tuple[int, dict[str, Any]]:
-    """Status and envelope that this service answers `source` with."""
+    """Return status and envelope of this service's response to `source`."""
     status, parts = 0, bytearray()
 
     async def take(message: Message) -> None:
@@ -68,7 +68,7 @@ async def fetch_answer(app: ASGIApp, scope: Scope, source: str) -> tuple[int, di
 
 
 def _inner(scope: Scope, source: str) -> Scope:
-    """A read of its own, for the same caller: who may export may read."""
+    """Build the scope of the inner read. The caller was authorised already."""
     split = urlsplit(source)
     outer = call_of(scope)
     call = Call(outer.request_id, outer.moment, outer.time_zone, split.path)

@@ -1,7 +1,7 @@
-"""Which tables an answer holds: columns with their kinds, rows of plain values.
+"""Tables of a response: typed columns and rows of plain values.
 
-Pure: a document in, a table out. Ids stay text. Not here: file formats
-(`warehouse/exports`), asking for the document (`asking.py`).
+Pure functions. Ids stay text. Not here: file formats (`warehouse/exports`), calling the operation
+(`own_answers.py`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,17 +22,17 @@ TableName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A column, and the path that leads to its value in a row's document."""
+    """A column and the path to its value in a row's document."""
 
     column: Column
     path: str
 
 
 def build_table(name: TableName, data: Document) -> Table:
-    """The table of that name in the `data` of an answer.
+    """Build a table from the `data` of a response.
 
     Raises:
-        NotFoundError: The answer has no such table.
+        NotFoundError: The response has no such table.
     """
     root = data.get("result") or data
     places, find = _TABLES[name]
@@ -40,8 +40,8 @@ def build_table(name: TableName, data: Document) -> Table:
         documents = list(find(root))
     except (KeyError, TypeError) as exc:
         raise NotFoundError(
-            f"This answer has no table {name!r}",
-            hint="A job that has not completed has no result yet; else see the list of tables",
+            f"The response has no table {name!r}",
+            hint="A job has no tables until it is completed",
         ) from exc
     places = (*places, Place(Column("is_demo_data", "flag"), "is_demo_data"))
     marked = [{**document, "is_demo_data": _is_demo(data, root)} for document in documents]
@@ -50,7 +50,7 @@ def build_table(name: TableName, data: Document) -> Table:
 
 
 def _is_demo(data: Document, root: Document) -> bool:
-    """Every export says so, even where only the table is taken along."""
+    """Return the demo mark, which every export must carry."""
     return bool(data.get("is_demo_data", root.get("is_demo_data")))
 
 
@@ -75,10 +75,10 @@ def _moment(value: float | str) -> datetime:
 
 
 def _places(text: str) -> tuple[Place, ...]:
-    """`name:kind` or `name:kind:path`, separated by blanks."""
+    """Parse `name:kind` or `name:kind:path`, separated by spaces."""
     parts = (entry.split(":") for entry in text.split())
     return tuple(
-        Place(Column(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # the texts below
+        Place(Column(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # kinds are literals below
         for name, kind, *path in parts
     )
 

@@ -1,4 +1,4 @@
-"""Synchronous reads: freshness, deadlines, answers as documents.
+"""Synchronous reads: freshness, deadlines, results as documents.
 
-Not here: HTTP (`routes`), SQL (`warehouse`), scans (`pipelines.scan.service`).
+Not here: HTTP (`api/routes`), SQL (`warehouse`), scans (`pipelines.scan.service`).
 """

@@ -1,7 +1,7 @@
-"""The chart's history: its nodes from the store, what is missing read now or left for later.
+"""Chart history: stored issues, with missing ones read now or left to the background.
 
-Here: when the list of issues is read anew, what a request waits for, what its answer says. Not
-here: the rules (`pipelines.charts.rules.history`), HTTP (`routes.chart`).
+Decides when to refresh the list of issues, what a request waits for, and what the response says.
+Not here: the rules (`pipelines.charts.rules.history`), HTTP (`api/routes/chart.py`).
 """
 
 import math
@@ -35,7 +35,7 @@ from warehouse.records.errors import ChartUnavailableError, SametrackError, Upst
 
 AT_ONCE = 8
 BACKLOG_RATE = 4.0
-"""Issues a second that the background reads at most: what `Retry-After` counts with."""
+"""Maximum issues per second read in the background, used to compute `Retry-After`."""
 
 LIST = ""
 LATE = "deadline"
@@ -45,19 +45,19 @@ type Songs = tuple[ChartSong, ...]
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """An answer. `retry_after` is set where asking again will show more."""
+    """Result of a read. `retry_after` is set if a later request will return more."""
 
     document: Document
     retry_after: float | None
 
 
 class ChartHistory:
-    """The history of the chart of one process.
+    """Reads the chart history in one process.
 
     Args:
-        sources: Where it is read.
-        leave: Takes issues that a request had no time for.
-        clock: Seconds that only grow.
+        sources: The configured sources.
+        leave: Queues issues that did not fit into a request.
+        clock: Monotonic seconds.
     """
 
     def __init__(
@@ -72,18 +72,18 @@ class ChartHistory:
         self._refusals = _Refusals(sources.settings.negative_ttl, clock)
 
     async def read(self, asked: Span, *, deadline: Deadline) -> History:
-        """The nodes of a range of days.
+        """Return the nodes of a range of days.
 
         Raises:
-            InvalidDateRangeError: It begins after the latest issue.
-            UpstreamError: The chart gives nothing of it, and nothing of it is stored.
-            WarehouseError: The stores cannot be used.
+            InvalidDateRangeError: The range starts after the latest issue.
+            UpstreamError: The chart returned none of the issues, and none is stored.
+            WarehouseError: A store is unavailable.
         """
         async with AsyncExitStack() as stack:
             reader = _Reader(self._sources, stack, self._refusals, deadline)
             known, trouble = await self._issues(asked, reader)
             if trouble is not None and asked.start > known.latest:
-                raise trouble  # whether there is such an issue is not known
+                raise trouble  # the issue may exist, but the list could not be read
             span = cut_span(asked, latest=known.latest)
             nodes = choose_issues(span, known.issues)
             wanted = {node.issue.volid: node.issue for node in nodes if node.issue is not None}
@@ -105,7 +105,7 @@ class ChartHistory:
     async def _issues(
         self, asked: Span, reader: "_Reader"
     ) -> tuple[KnownIssues, UpstreamError | None]:
-        """Every issue known; with the error, where the list could not be read anew."""
+        """Return the known issues, with the error if the list could not be refreshed."""
         look = partial(
             read_known_issues, self._sources.engine, first=asked.oldest_issue, last=asked.end
         )
@@ -121,12 +121,12 @@ class ChartHistory:
         found = await run_sync(look)
         if found is None:
             raise ChartUnavailableError(
-                "the chart lists no issue with a date", surface="chart_issues", reason="no_dates"
+                "The chart lists no issue with a date", surface="chart_issues", reason="no_dates"
             )
         return found, None
 
     def _stored(self, wanted: Mapping[str, ChartIssue]) -> dict[str, Songs]:
-        """Songs in the store that are of their issue; others are read again."""
+        """Return stored songs that belong to their issue; other issues are read again."""
         found = read_songs_of_issues(self._sources.engine, list(wanted), limit=SONG_LIMIT)
         checked = {
             volid: songs_of(wanted[volid], one.songs, volid=volid, chart_date=one.chart_date)
@@ -141,7 +141,7 @@ class ChartHistory:
 
 
 class _Reader:
-    """What one request reads of the chart; the source is opened when it is first asked."""
+    """Chart reads of one request. The source is opened on first use."""
 
     def __init__(
         self, sources: Sources, stack: AsyncExitStack, refusals: "_Refusals", deadline: Deadline
@@ -153,7 +153,7 @@ class _Reader:
         self._captures: ChartCaptures | None = None
 
     async def list_issues(self) -> None:
-        """Read the list of issues, into the store."""
+        """Read the list of issues into the store."""
         captures = await self._open()
         with self._refusals.remembered(LIST):
             async with self._deadline.guard("chart_issues"):
@@ -161,10 +161,10 @@ class _Reader:
         await captures.flush()
 
     async def songs(self, issues: Sequence[ChartIssue]) -> Readings[str, Songs]:
-        """Read issues; what the chart refuses or time does not allow is said of each.
+        """Read issues. Refusals and missed deadlines are reported per issue.
 
         Raises:
-            WarehouseError: What was read could not be kept.
+            WarehouseError: The songs could not be stored.
         """
         if not issues:
             return Readings()
@@ -187,7 +187,7 @@ class _Reader:
 
 
 class _Refusals:
-    """What the chart refused not long ago is not asked for again; it answers the same."""
+    """Remembers recent refusals of the chart, so that it is not asked for the same thing again."""
 
     def __init__(self, ttl_s: float, clock: Callable[[], float]) -> None:
         self._ttl_s = ttl_s
@@ -196,10 +196,10 @@ class _Refusals:
 
     @contextmanager
     def remembered(self, name: str) -> Iterator[None]:
-        """Ask about `name` inside this block.
+        """Request `name` inside this block.
 
         Raises:
-            UpstreamError: The refusal of a moment ago, or the one that ends the block.
+            UpstreamError: The remembered refusal, or the one raised inside the block.
         """
         until, known = self._errors.get(name, (0.0, None))
         if known is not None and self._clock() < until:
@@ -207,23 +207,23 @@ class _Refusals:
         try:
             yield
         except UpstreamError as error:
-            if error.reason != LATE:  # that is about us, not about the chart
+            if error.reason != LATE:  # a deadline is ours, not a refusal of the chart
                 self._errors[name] = (self._clock() + self._ttl_s, error)
             raise
         self._errors.pop(name, None)
 
 
 async def _songs(captures: ChartCaptures, issue: ChartIssue) -> Songs:
-    """The songs of one issue.
+    """Read the songs of one issue.
 
     Raises:
-        ChartUnavailableError: They are not of this issue.
+        ChartUnavailableError: The songs belong to another issue.
     """
     page = await captures.songs(issue.volid, chart_date=issue.chart_date, limit=SONG_LIMIT)
     songs = songs_of(issue, page.songs, volid=page.volid, chart_date=page.chart_date)
     if songs is None:
         raise ChartUnavailableError(
-            f"the songs of issue {issue.volid} are not of this issue",
+            f"The songs returned for issue {issue.volid} belong to another issue",
             surface=page.surface,
             reason="other_issue",
         )
@@ -231,7 +231,7 @@ async def _songs(captures: ChartCaptures, issue: ChartIssue) -> Songs:
 
 
 def _is_behind(known: KnownIssues, asked: Span) -> bool:
-    """True when the range goes beyond what is listed, and that is not of just now."""
+    """Return True if the range goes beyond the listed issues and the list is not recent."""
     age = datetime.now(UTC) - known.listed_at
     return asked.end > known.latest and age.total_seconds() > LISTED_FOR_S
 

@@ -1,9 +1,8 @@
-"""Issues of the chart that requests had no time for, captured afterwards.
+"""Reads chart issues in the background that did not fit into a request.
 
-What is wanted stands in the control store, so it survives a restart, and of several API processes
-whichever has time takes it. The work is done in a thread with an event loop of its own: a request
-may end, and the server's loop is left to answers. It needs no worker: a chart is read where a scan
-never runs, too.
+The queue is in the control store, so it survives a restart, and any of several API processes may
+work on it. The work runs in a thread with its own event loop, so requests are not delayed. It needs
+no worker, because the chart is also read where scans never run.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ from warehouse.records.errors import SametrackError, UpstreamError
 SURFACE = "chart_songs"
 AT_ONCE = 10
 HELD_S = 120.0
-"""Far above what so many issues take; longer would only delay who takes over from the dead."""
+"""Much longer than a batch takes; a longer lease would delay recovery from a killed process."""
 
 TRIES = 3
 WAIT_S = 60.0
@@ -35,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 
 class Book(Protocol):
-    """What is needed of the control store."""
+    """The part of the control store that the backlog uses."""
 
     def want_captures(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None: ...
     def take_wanted(self, surface: str, *, limit: int, hold_s: float) -> list[Wanted]: ...
@@ -45,7 +44,7 @@ class Book(Protocol):
 
 
 class SongReader(Protocol):
-    """What is needed of captures."""
+    """The part of `ChartCaptures` that the backlog uses."""
 
     async def songs(
         self, volid: str | None, *, chart_date: date | None = None, limit: int = 20
@@ -53,12 +52,12 @@ class SongReader(Protocol):
 
 
 class ChartBacklog:
-    """Captures what is left for later while it is entered as a context manager.
+    """Captures queued issues while it is entered as a context manager.
 
     Args:
         book: The control store.
-        open_chart: Captures of the chart; opened only when there is something to capture.
-        is_known: Whether the songs of an issue are in the store already.
+        open_chart: Opens captures of the chart, only when there is something to capture.
+        is_known: Returns whether the songs of an issue are already stored.
     """
 
     def __init__(
@@ -83,19 +82,19 @@ class ChartBacklog:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        """What is being read ends at its next step and is due again at once, for the next process.
+        """Stop at the next step. Unfinished issues are due again at once for the next process.
 
-        Captures already made are kept.
+        Finished captures are kept.
         """
         if self._loop is not None and self._task is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
         self._thread.join(STOP_S)
 
     def leave(self, issues: Iterable[ChartIssue]) -> None:
-        """Leave issues for later. Waits for a disk: not for the event loop.
+        """Queue issues. Blocks on the disk, so do not call it on the event loop.
 
         Raises:
-            WarehouseError: The control store cannot take them.
+            WarehouseError: The control store cannot store them.
         """
         wanted = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
         self._book.want_captures(SURFACE, wanted)
@@ -135,7 +134,7 @@ class ChartBacklog:
         self._woken.clear()
 
     async def _capture_some(self) -> bool:
-        """One batch, kept in one commit per table. False: nothing is due."""
+        """Capture one batch with one commit per table. Return False if nothing is due."""
         taken = await asyncio.to_thread(
             self._book.take_wanted, SURFACE, limit=AT_ONCE, hold_s=HELD_S
         )
@@ -145,7 +144,9 @@ class ChartBacklog:
             async with self._open_chart() as captures:
                 refused = [one for one in taken if not await self._is_captured(captures, one)]
         except BaseException:
-            names = [wanted.entity_id for wanted in taken]  # what was kept of them is seen again
+            names = [
+                wanted.entity_id for wanted in taken
+            ]  # stored issues are recognised on the next attempt
             putting_back = asyncio.to_thread(self._book.postpone_wanted, SURFACE, names, wait_s=0)
             await asyncio.shield(putting_back)
             raise
@@ -170,7 +171,7 @@ class ChartBacklog:
         return True
 
     def _settle(self, taken: list[Wanted], refused: list[Wanted]) -> None:
-        """What is captured is done; what was refused is tried again later, but not for ever."""
+        """Remove captured issues, and retry refused ones later up to `TRIES` times."""
         again = [wanted for wanted in refused if wanted.tries < TRIES]
         for wanted in again:
             wait_s = WAIT_S * wanted.tries
@@ -188,7 +189,7 @@ class ChartBacklog:
 
 @contextmanager
 def open_chart_history(sources: Sources | None) -> Iterator[ChartHistory | None]:
-    """The history of the chart with what finishes its work behind it; None without sources."""
+    """Open the chart history with its background reader. Yields None without sources."""
     if sources is None:
         yield None
         return

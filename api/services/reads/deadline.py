@@ -1,6 +1,6 @@
-"""How long a synchronous request may take, and what becomes of what is not read by then.
+"""Deadlines of synchronous requests, and what happens to unfinished reads.
 
-Here: time alone. What an answer says of the things not read is each read's business.
+Only timing is here. Each read decides how a response reports what is missing.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from warehouse.records.errors import SametrackError, UnreachableError
 
 TASK = "read in time:"
 AGAIN_AFTER_S = 5.0
-"""When asking again makes sense after a deadline: what was begun elsewhere is kept by then."""
+"""Recommended wait after a missed deadline; reads in progress are usually stored by then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readings[K: Hashable, V]:
-    """What became of many reads, by what was read. Each key is in exactly one of the three."""
+    """Outcomes of many reads by key. Each key is in exactly one of the three."""
 
     values: dict[K, V] = field(default_factory=dict)
     errors: dict[K, SametrackError] = field(default_factory=dict)
@@ -27,11 +27,11 @@ class Readings[K: Hashable, V]:
 
 
 class Deadline:
-    """The moment by which a request is answered.
+    """The time by which a request must be answered.
 
     Args:
-        seconds: From now on.
-        clock: What the seconds are counted by.
+        seconds: Time limit from now on.
+        clock: Clock that measures the limit.
     """
 
     def __init__(self, seconds: float, *, clock: Clock = MACHINE_CLOCK) -> None:
@@ -41,15 +41,15 @@ class Deadline:
 
     @property
     def left_s(self) -> float:
-        """Seconds left; 0 when it is over."""
+        """Remaining seconds, 0 when the deadline has passed."""
         return max(0.0, self._until - self._clock.monotonic())
 
     @asynccontextmanager
     async def guard(self, surface: str) -> AsyncIterator[None]:
-        """Do inside this block what an answer cannot do without.
+        """Run the block within the deadline, for data that a response cannot do without.
 
         Raises:
-            UnreachableError: It took too long, reason `deadline`.
+            UnreachableError: The deadline passed, reason `deadline`.
         """
         try:
             async with asyncio.timeout(None) as limit:
@@ -60,10 +60,10 @@ class Deadline:
                     ending.cancel()
         except TimeoutError as error:
             raise UnreachableError(
-                f"the platform did not answer within the {self._seconds:g} s of a request",
+                f"The platform did not answer within {self._seconds:g} s",
                 surface=surface,
                 reason="deadline",
-                hint="Ask again in a moment; SYNC_REQUEST_TIMEOUT sets how long a request may take",
+                hint="Try again in a moment, or raise SYNC_REQUEST_TIMEOUT",
                 retry_after=AGAIN_AFTER_S,
             ) from error
 
@@ -74,10 +74,10 @@ class Deadline:
     async def each[K: Hashable, V](
         self, keys: Iterable[K], read: Callable[[K], Awaitable[V]], *, parallel: int = 8
     ) -> Readings[K, V]:
-        """Read each key, so many at a time; what is not read when time is up is cancelled, late.
+        """Read all keys, `parallel` at a time, and cancel reads that miss the deadline.
 
         Raises:
-            Exception: Whatever a read raises that is no `SametrackError`; the others are cancelled.
+            Exception: Any error that is not a `SametrackError`; the other reads are cancelled.
         """
         slots = asyncio.Semaphore(parallel)
 
@@ -88,7 +88,7 @@ class Deadline:
         tasks = {key: asyncio.create_task(in_turn(key), name=f"{TASK} {key}") for key in keys}
         ending = asyncio.ensure_future(self._clock.sleep(self.left_s))
         try:
-            if self.left_s > 0:  # else nothing is begun
+            if self.left_s > 0:  # otherwise no read is started
                 await _watched(tasks.values(), ending)
         finally:
             for task in (ending, *tasks.values()):
@@ -98,7 +98,7 @@ class Deadline:
 
 
 async def _watched[V](tasks: Iterable["asyncio.Future[V]"], ending: "asyncio.Future[None]") -> None:
-    """Wait for all, or for the end of time; an error that nobody foresaw ends the waiting."""
+    """Wait for all tasks or the deadline. An unexpected error ends the wait."""
     pending = set(tasks)
     while pending and not ending.done():
         awaited: set[asyncio.Future[Any]] = {ending, *pending}

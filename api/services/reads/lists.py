@@ -1,7 +1,7 @@
-"""Lists of works over time: first screens merged into a union, and the pages of a walk over it.
+"""Video lists over time: first screens merged into a union, and pages over that union.
 
-Here: when a new first screen is read, which page is shown. The order of a union is decided in
-`warehouse.queries.lists.pages`, what a cursor means in `pipelines.reads.cursors`.
+Decides when to read a new first screen and which page to return. `warehouse.queries.lists.pages`
+defines the order of a union, `pipelines.reads.cursors` the meaning of a cursor.
 """
 
 import asyncio
@@ -27,17 +27,17 @@ from warehouse.records.errors import InvalidParameterError
 from warehouse.records.videos import Video
 
 type Shown = Callable[[Video], Video]
-"""How a work of a list is completed by what the list itself says."""
+"""Completes a video with facts known from the list itself."""
 
 
 async def as_it_is() -> Shown:
-    """There is nothing to complete a work by."""
+    """Return videos unchanged."""
     return lambda video: video
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A first screen as read just now. `is_stand_in`: demo data in its place, which is not kept."""
+    """A first screen that was just read. `is_stand_in` marks demo data, which is not stored."""
 
     walk: Walk
     is_stand_in: bool
@@ -45,16 +45,16 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A list that is asked for.
+    """A list that can be read.
 
     Attributes:
-        surfaces: What shows it; first the one that is asked.
-        entity_id: Of what it is.
-        cursor_name: What the operation calls its cursor.
-        read_first_screen: Reads a new one; raises when there is no such entity.
-        refuse_unknown: Raises when the platform said not long ago that there is none.
-        more: Fields that only this operation has.
-        completion: Finds out what a work is completed by; the works are read meanwhile.
+        surfaces: Surfaces that show the list; the first one is requested.
+        entity_id: Id of the entity that the list belongs to.
+        cursor_name: Name of the operation's cursor parameter.
+        read_first_screen: Reads a new first screen; raises if the entity does not exist.
+        refuse_unknown: Raises if the platform recently reported that the entity does not exist.
+        more: Additional fields of this operation.
+        completion: Loads facts that complete a video, concurrently with the videos.
     """
 
     surfaces: tuple[str, ...]
@@ -67,13 +67,13 @@ class Listing:
 
     @property
     def entities(self) -> tuple[tuple[str, str], ...]:
-        """The captures that its pages depend on."""
+        """The captures that the pages depend on."""
         return ((self.surfaces[0], self.entity_id),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The page that is asked for. `ttl_s` None: whatever was observed serves."""
+    """The requested page. `ttl_s` None: any stored observation may be served."""
 
     cursor: int
     count: int
@@ -85,11 +85,11 @@ class Wanted:
 async def read_list(
     sources: Sources, listing: Listing, wanted: Wanted, *, now: datetime, deadline: Deadline
 ) -> Answer:
-    """A page of the union of a list.
+    """Return a page of the union of a list.
 
     Raises:
-        InvalidParameterError: The cursor is of no capture.
-        UpstreamError: By name, what the platform answered instead of a first screen.
+        InvalidParameterError: The cursor belongs to no capture.
+        UpstreamError: The platform refused the first screen.
     """
     place = read_place(wanted.cursor)
     page = None if wanted.refresh else await read_page(sources, listing, place, wanted)
@@ -109,7 +109,7 @@ async def read_list(
 async def read_page(
     sources: Sources, listing: Listing, place: Place, wanted: Wanted
 ) -> UnionPage | None:
-    """What the store holds of a page."""
+    """Read a page from the store."""
     return await run_sync(
         partial(
             read_union_page,
@@ -131,7 +131,10 @@ async def to_works(
     *,
     listed: Mapping[str, Listed] | None = None,
 ) -> list[Document]:
-    """The records of a page, as best known, in its order; of `listed` what is there already."""
+    """Return the records of a page in its order.
+
+    `listed` holds the records that are already loaded.
+    """
     if not aweme_ids:
         return []
     known = listed or {}
@@ -147,12 +150,12 @@ async def to_works(
 
 
 def to_history(page: UnionPage) -> History:
-    """What was observed of a list, without the page itself."""
+    """Return the observation history of a list without the page itself."""
     return History(**{name: getattr(page, name) for name in History.__dataclass_fields__})
 
 
 def to_stand_in(listing: Listing, walk: Walk, offset: int, wanted: Wanted) -> Answer:
-    """A page of demo data in place of one that the platform refused; its cursor is an offset."""
+    """Return a page of demo data in place of a refused one. Its cursor is an offset."""
     works = sorted(walk.videos, key=_KEYS[wanted.order])
     shown = works[offset : offset + wanted.count]
     nothing = History(
@@ -172,10 +175,10 @@ def to_stand_in(listing: Listing, walk: Walk, offset: int, wanted: Wanted) -> An
 
 
 def no_such_cursor(name: str) -> InvalidParameterError:
-    """The error of a cursor whose capture does not exist."""
+    """Return the error for a cursor whose capture does not exist."""
     return InvalidParameterError(
         f"`{name}` belongs to no capture of this list",
-        hint=f"Begin again with {name}=0, then use the {name} of each answer",
+        hint=f"Start with {name}=0, then use the {name} of each response",
     )
 
 
@@ -202,7 +205,7 @@ async def _to_answer(
 def _is_due(
     sources: Sources, place: Place, page: UnionPage | None, wanted: Wanted, *, now: datetime
 ) -> bool:
-    """True when a new first screen is to be read: never in the middle of a walk."""
+    """Return True if a new first screen must be read; never while paging."""
     if place.sequence is not None:
         return False
     if page is None:

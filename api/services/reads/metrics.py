@@ -1,6 +1,7 @@
-"""Creator metrics: an account's likes over the last days, from its newest posts and their details.
+"""Creator metrics: likes of an account's recent videos, from its newest posts and their details.
 
-Here: which posts are read, and when enough are. What is counted is in `pipelines.documents.lists`.
+Decides which posts to read and when there are enough. `pipelines.documents.lists` computes the
+metrics.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,14 +24,14 @@ from warehouse.records.errors import ProviderUnsupportedError, SametrackError, U
 from warehouse.records.videos import Video, VideoDetail
 
 PAGES = 3
-"""Pages of posts that are read for a window: pinned works take up room on the first."""
+"""Maximum pages of posts per window; pinned videos take up space on the first page."""
 
 AT_ONCE = 8
 
 
 @dataclass(slots=True)
 class _Works:
-    """Works as they are found. `first_at`: when each was observed for the first time."""
+    """Videos collected so far. `first_at` is the time of their first observation."""
 
     videos: dict[str, Video] = field(default_factory=dict)
     first_at: dict[str, datetime] = field(default_factory=dict)
@@ -43,14 +44,14 @@ class _Works:
             self.first_at[name] = found.first_observed_at
 
     def miss(self, error: SametrackError | None = None) -> None:
-        """Something was not read: too late, or refused."""
+        """Record that something was not read: too late, or refused."""
         self.is_complete = False
         self.refused += [] if error is None else [error]
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """One page of posts: its works in the order shown, and where the next one begins."""
+    """One page of posts: its videos in display order, and the cursor of the next page."""
 
     videos: Sequence[Video]
     cursor: int | None
@@ -60,11 +61,11 @@ class _Page:
 async def read_metrics(
     sources: Sources, sec_user_id: str, *, window: Window, count: int, deadline: Deadline
 ) -> Answer:
-    """The likes of the newest works of the window, and the account's own counts.
+    """Return the likes of the newest videos in the window, and the account's own counts.
 
     Raises:
-        UnresolvedIdError: The platform knows no such account.
-        UpstreamError: By name, when nothing could be read of the account or of its works.
+        UnresolvedIdError: The account does not exist.
+        UpstreamError: Neither the account nor any of its videos could be read.
     """
     works = _Works()
     known = await known_profile(sources, sec_user_id, now=window.end)
@@ -79,7 +80,7 @@ async def read_metrics(
     told = _document(
         sources, sec_user_id, profile, window, works, analyzed, is_stand_in=is_stand_in
     )
-    return Answer(told, is_kept=False)  # its window ends with the request
+    return Answer(told, is_kept=False)  # the window ends at the time of the request
 
 
 def _document(
@@ -93,7 +94,7 @@ def _document(
     is_stand_in: bool,
 ) -> dict[str, object]:
     document = to_metrics_document(
-        replace(profile.account, sec_uid=sec_user_id),  # of demo data, too
+        replace(profile.account, sec_uid=sec_user_id),  # also for demo data
         window,
         [with_author(video, profile.account) for video in analyzed],
         first_observed_at=works.first_at,
@@ -115,7 +116,7 @@ async def _collect(
     count: int,
     deadline: Deadline,
 ) -> None:
-    """Page by page, until the window is full, older than it, or the source has no more."""
+    """Read page by page until the window is full, posts are older, or there are no more pages."""
     cursor = 0
     for number in range(PAGES):
         try:
@@ -150,7 +151,7 @@ async def _posts(
     now: datetime,
 ) -> _Page:
     found = await find_posts(sources, captures, sec_user_id, cursor=cursor, now=now)
-    if isinstance(found, Walk):  # demo data stands in
+    if isinstance(found, Walk):  # demo data as a fallback
         works.videos.update((video.aweme_id, video) for video in found.videos)
         return _Page(found.videos, found.cursor, found.has_more)
     listed = await run_sync(read_listed, sources.engine, found.aweme_ids)
@@ -160,11 +161,10 @@ async def _posts(
 
 
 def _parts(videos: Sequence[Video], count: int) -> list[Sequence[Video]]:
-    """Works of a page in the order in which they are looked at: all that are pinned with the first
-    of the others, then the rest.
+    """Split a page into the parts in which details are read.
 
-    A page is in order of time but for pinned works. Where it does not say which are pinned, any
-    may be.
+    First all pinned videos and as many others as requested, then the rest. A page is sorted by time
+    except for pinned videos; where it does not say which are pinned, any may be.
     """
     if not videos or any(video.is_top is None for video in videos):
         return [videos]
@@ -181,7 +181,7 @@ async def _details(
     window: Window,
     deadline: Deadline,
 ) -> None:
-    """Read the candidates that are, or may be, of the window."""
+    """Read the details of candidates that are or may be in the window."""
     asked = [
         video.aweme_id
         for video in candidates
@@ -194,7 +194,7 @@ async def _details(
         if isinstance(detail, VideoDetail):
             works.videos[name] = detail.video
         else:
-            works.videos.pop(name, None)  # deleted or hidden meanwhile
+            works.videos.pop(name, None)  # deleted or hidden in the meantime
     for error in readings.errors.values():
         works.miss(error)
     if readings.late:
@@ -202,7 +202,7 @@ async def _details(
 
 
 def _may_go_on(part: Sequence[Video], works: _Works, window: Window) -> bool:
-    """True while what follows may still be of the window: the last one that is not pinned is."""
+    """Return True if later posts may still be in the window: the last unpinned one is."""
     moving = [video for video in part if not video.is_top]
     known = (works.videos.get(video.aweme_id) for video in reversed(moving))
     last = next((video for video in known if video is not None and video.create_time), None)

@@ -1,6 +1,6 @@
-"""The posts of an account, by the platform's own cursor or by one over what was observed.
+"""Posts of an account, by the platform's own cursor or by a cursor over observed posts.
 
-Here: which of the two, when a page is read, and what is shown of it.
+Decides which of the two, when a page is read, and which part of it is returned.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ ORDERS: tuple[Order, ...] = ("newest", "likes")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostsWanted:
-    """The page of posts that is asked for."""
+    """The requested page of posts."""
 
     sec_user_id: str
     max_cursor: int
@@ -59,12 +59,12 @@ class PostsWanted:
 async def read_posts(
     sources: Sources, wanted: PostsWanted, *, now: datetime, deadline: Deadline
 ) -> Answer:
-    """A page of the posts of an account.
+    """Return a page of the posts of an account.
 
     Raises:
-        UnresolvedIdError: The platform knows no such account.
-        InvalidParameterError: The cursor is of no capture.
-        UpstreamError: By name, what the platform answered instead of posts.
+        UnresolvedIdError: The account does not exist.
+        InvalidParameterError: The cursor belongs to no capture.
+        UpstreamError: The platform refused the posts.
     """
     listing = _listing(sources, wanted.sec_user_id, now=now)
     page = Wanted(
@@ -87,12 +87,12 @@ async def find_posts(
     now: datetime,
     order: Order = "public",
 ) -> CapturedPage | Walk:
-    """A page of posts by the platform's own cursor: observed not long ago, else read now.
+    """Return a page of posts by the platform's own cursor, from the store if it is fresh.
 
-    A walk is demo data that stood in for a page, and is kept nowhere.
+    A `Walk` is demo data returned as a fallback; it is not stored.
 
     Raises:
-        UpstreamError: By name, what the platform answered instead.
+        UpstreamError: The platform refused the page.
     """
     stored = await _stored(sources, sec_user_id, cursor=cursor, order=order)
     if stored is not None and is_fresh(
@@ -107,18 +107,19 @@ async def find_posts(
     await captures.flush()
     read = await _stored(sources, sec_user_id, cursor=cursor, order=order)
     if read is None:
-        raise WarehouseUnavailableError("the posts that were just read cannot be found again")
+        raise WarehouseUnavailableError(
+            "The posts that were just read could not be loaded from the store"
+        )
     return read
 
 
 async def _by_platform_cursor(
     sources: Sources, listing: Listing, wanted: Wanted, *, now: datetime, deadline: Deadline
 ) -> Answer:
-    """Pages as the platform cuts them; one with more than `count` works is shown in parts.
+    """Return pages as the platform cuts them; a page with more than `count` videos is split.
 
-    `sort_type` sorts each page of the platform by itself: its pages come one after the other, and
-    works of later ones are not known yet. So a walk shows each work once, in the platform's order
-    from page to page.
+    `sort_type` sorts each platform page separately, because later pages are not known yet. So
+    paging shows each video once, in the platform's order from page to page.
     """
     place = read_place_in_page(wanted.cursor)
     if place is not None:
@@ -151,7 +152,7 @@ async def _to_answer(
     ids = page.aweme_ids[place.offset : place.offset + wanted.count]
     is_cut = place.offset + wanted.count < len(page.aweme_ids)
     following = page.cursor if page.cursor is not None else page.cursor_in
-    # asked again with a cursor that does not move, the platform would only repeat itself
+    # with an unchanged cursor the platform would only repeat the page
     goes_on = bool(page.has_more and page.aweme_ids) and following != page.cursor_in
     document = to_list_document(
         await to_works(sources, listing, ids),
@@ -170,7 +171,9 @@ async def _to_answer(
 
 
 def _stand_in(listing: Listing, walk: Walk, wanted: Wanted) -> Answer:
-    """The demo world's own cursor is an offset, so the next page begins where this one ends."""
+    """Return demo data. Its own cursor is an offset, so the next page starts where this one
+    ends.
+    """
     answer = to_stand_in(listing, walk, 0, wanted)
     shown = len(answer.document["aweme_list"])
     has_more = answer.document["has_more"] or bool(walk.has_more)
@@ -211,16 +214,16 @@ def _listing(sources: Sources, sec_user_id: str, *, now: datetime) -> Listing:
 async def _refuse_unknown(
     sources: Sources, captures: Captures, sec_user_id: str, *, now: datetime
 ) -> None:
-    """An account without posts may be none at all, so that is asked.
+    """Check whether an account without posts exists at all.
 
     Raises:
-        UnresolvedIdError: The platform knows no such account.
+        UnresolvedIdError: The account does not exist.
     """
     try:
         if await known_profile(sources, sec_user_id, now=now) is None:
             await fetch_profile(sources, captures, sec_user_id)
     except (UpstreamError, ProviderUnsupportedError):
-        return  # posts may be none, too, and who cannot say more has said that much
+        return  # an account may have no posts; an unknown answer is no refusal
 
 
 async def _stored(

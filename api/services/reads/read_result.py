@@ -1,4 +1,4 @@
-"""What a synchronous read gives back: the `data`, and how long it may be told again."""
+"""The result of a synchronous read: its `data`, and how long it may be cached."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,9 +9,9 @@ from pipelines.platform.providers import is_experimental
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A `data` and the captures (surface, entity id) that it depends on.
+    """`data` with the captures (surface, entity id) that it depends on.
 
-    `until`: when it ends to hold by itself. `is_kept` False: it is not to be told again.
+    `until` is the expiry time. `is_kept` False: the result must not be cached.
     """
 
     document: Document
@@ -21,7 +21,7 @@ class Answer:
 
 
 def marked(document: Document, *, data_provider: str, is_demo: bool) -> Document:
-    """A `data` that says where it is from, whether that is tried out, or even invented."""
+    """Add the data source, the experimental mark and the demo mark to `data`."""
     return {
         **document,
         "data_provider": data_provider,

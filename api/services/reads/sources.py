@@ -1,8 +1,8 @@
-"""The sources that requests read from: each opened for one request, over the process's stores.
+"""Data sources for requests, each opened for one request over the stores of the process.
 
-Opening one costs 0.05 ms (a guest's client connects when it first asks), so none is shared: a
-guest's cookies and waits are then nobody else's, and a browser that a source starts ends with it.
-Here: which source answers what, and how many are open at once. Not here: what is asked of them.
+Opening one costs 0.05 ms (a guest client connects on first use), so sources are not shared: each
+request has its own guest cookies and waits, and a browser ends with its request. Decides which
+source serves what and how many are open at once. Not here: what is read from them.
 """
 
 import asyncio
@@ -32,21 +32,21 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.worlds import is_demo_world
 
 STAND_IN = "mock"
-"""`data_provider` of an answer that demo data stood in for."""
+"""`data_provider` of a response with demo data as a fallback."""
 
 _AT_THE_END = 100_000
-"""Attempts, seconds: a request reads less and for less, so it commits once per table."""
+"""Captures, seconds: no request reaches these, so each commits once per table, at its end."""
 
 
 class Sources:
-    """What synchronous reads work with.
+    """Opens the sources of synchronous reads.
 
     Args:
-        settings: Which sources, how fresh, how long a request may take.
-        profile: Of the chosen world.
-        engine: Over the lake of that world.
-        control: Its control store.
-        sounds_dir: Where a source may put sounds; requests ask for none.
+        settings: Selects sources, freshness and time limits.
+        profile: The chosen platform profile.
+        engine: Query engine over the lake of the profile.
+        control: Control store of the profile.
+        sounds_dir: Folder for sounds; requests do not read any.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Sources:
         self._doors: dict[str, asyncio.Semaphore] = {}
 
     def apart(self) -> "Sources":
-        """The same for another event loop, with doors of its own."""
+        """Return a copy for another event loop, with its own semaphores."""
         return Sources(
             settings=self.settings,
             profile=self.profile,
@@ -77,50 +77,50 @@ class Sources:
 
     @property
     def data_provider(self) -> str:
-        """The source of users, posts and single works, as answers name it."""
+        """Name of the source for users, posts and single videos."""
         return data_provider_name(self.settings)
 
     @property
     def music_provider(self) -> str:
-        """The source of music and hashtag lists, as answers name it."""
+        """Name of the source for music and hashtag lists."""
         return music_provider_name(self.settings)
 
     @property
     def is_demo(self) -> bool:
-        """True for everything that is not the public platform or the operator's own files."""
+        """True unless the data is from the public platform or the operator's own files."""
         return is_demo_world(self.profile.name)
 
     @property
     def pages_posts_locally(self) -> bool:
-        """True where `max_cursor` walks over the posts that were observed."""
+        """True if `max_cursor` is a local cursor over observed posts."""
         return self.settings.local_cursor_mode and reads_first_screens_alone(self.data_provider)
 
     @asynccontextmanager
     async def users(self) -> AsyncIterator[Captures]:
-        """Captures from the source of users, posts and single works.
+        """Open captures from the source of users, posts and single videos.
 
         Raises:
-            ProviderUnsupportedError: This release cannot read from it.
+            ProviderUnsupportedError: This release does not support the source.
         """
         async with self._captures(build_data_provider, self.data_provider) as captures:
             yield captures
 
     @asynccontextmanager
     async def music(self) -> AsyncIterator[Captures]:
-        """Captures from the source of music and hashtag lists.
+        """Open captures from the source of music and hashtag lists.
 
         Raises:
-            ProviderUnsupportedError: This release cannot read from it.
+            ProviderUnsupportedError: This release does not support the source.
         """
         async with self._captures(build_music_provider, self.music_provider) as captures:
             yield captures
 
     @asynccontextmanager
     async def chart(self) -> AsyncIterator[ChartCaptures]:
-        """Captures from the source of the chart.
+        """Open captures from the source of the chart.
 
         Raises:
-            ProviderUnsupportedError: The source that rules everything brings no chart.
+            ProviderUnsupportedError: The configured source has no chart.
         """
         async with self._door(self.data_provider):
             provider = await run_sync(
@@ -143,7 +143,9 @@ class Sources:
 
     @asynccontextmanager
     async def _captures(self, build: Callable[..., Provider], name: str) -> AsyncIterator[Captures]:
-        """In a thread: a source may read its files or make its world first."""
+        """Open captures. The source is built in a thread: it may read files or generate
+        data first.
+        """
         async with self._door(name):
             provider = await run_sync(
                 lambda: build(

@@ -1,6 +1,6 @@
-"""The lists that requests ask for: works of a music id, works of a hashtag.
+"""Lists of videos under a music id and under a hashtag.
 
-Here: how a first screen of each is read, and what an empty one means. Posts are in `posts.py`.
+Defines how a first screen of each is read and what an empty one means. Posts are in `posts.py`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -31,8 +31,8 @@ HASHTAG_ORDERS: tuple[Order, ...] = ("public", "likes", "newest")
 
 
 def music_listing(sources: Sources, music_id: str, *, now: datetime) -> Listing:
-    """The works under a music id."""
-    unknown = InvalidMusicInputError(f"the platform knows no music id {music_id}")
+    """Return the list of videos under a music id."""
+    unknown = InvalidMusicInputError(f"Music id {music_id} was not found on the platform")
 
     async def read() -> Seen:
         async with sources.music() as captures:
@@ -49,9 +49,9 @@ def music_listing(sources: Sources, music_id: str, *, now: datetime) -> Listing:
 
 
 def hashtag_listing(sources: Sources, ch_id: str, *, now: datetime) -> Listing:
-    """The works under a hashtag."""
+    """Return the list of videos under a hashtag."""
     unknown = InvalidParameterError(
-        f"the platform knows no hashtag {ch_id}", hint="Take the ch_id of a work's hashtags"
+        f"Hashtag {ch_id} was not found on the platform", hint="Use a ch_id of a video's hashtags"
     )
 
     async def read() -> Seen:
@@ -74,16 +74,16 @@ async def _seen(
     ask: Callable[[], Awaitable[object]],
     unknown: SametrackError,
 ) -> Seen:
-    """A first screen; one without works may mean that there is no such thing, so that is asked.
+    """Return a first screen; if it is empty, check that the entity exists.
 
     Raises:
-        UpstreamError: By name, what came instead of it.
-        SametrackError: `unknown`, when the platform knows none such.
+        UpstreamError: The platform refused the first screen.
+        SametrackError: `unknown`, if the platform does not know the entity.
     """
     if walk.error is not None:
         raise walk.error
     if not walk.videos:
-        # a list may be empty, too, and who cannot say more has said that much
+        # a list may really be empty, so an unknown answer is no refusal
         with suppress(UpstreamError, ProviderUnsupportedError):
             await _known(ask, unknown)
     return Seen(walk=walk, is_stand_in=captures.has_stand_ins)
@@ -99,7 +99,7 @@ async def _known(ask: Callable[[], Awaitable[object]], unknown: SametrackError) 
 async def _refuse(
     sources: Sources, surface: str, entity_id: str, unknown: SametrackError, now: datetime
 ) -> None:
-    """Raise where the platform said not long ago that it knows none such."""
+    """Raise if the platform recently reported that the entity does not exist."""
     for outcome in (InvalidMusicInputError.type, UnresolvedIdError.type):
         asked_at = await run_sync(
             partial(

@@ -1,4 +1,4 @@
-"""Accounts: which one a text leads to, and what it shows of itself."""
+"""Accounts: resolving an input to an account, and reading its profile."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ _BARE = "text"
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """An account as served; `is_stand_in`: demo data in its place."""
+    """A profile to return; `is_stand_in` marks demo data as a fallback."""
 
     account: Account
     data_provider: str
@@ -34,11 +34,11 @@ class Profile:
 
 
 async def resolve_user(sources: Sources, text: str, *, now: datetime, deadline: Deadline) -> Answer:
-    """The account that an id, a link, or prose around one leads to.
+    """Return the account that an id, a link, or a text around one leads to.
 
     Raises:
-        UnresolvedIdError: It leads to none.
-        UpstreamError: By name, when a link could not be followed.
+        UnresolvedIdError: The input leads to no account.
+        UpstreamError: A link could not be followed.
     """
     target = sources.profile.find_target(text)
     if target is not None and target.url is not None:
@@ -56,11 +56,11 @@ async def resolve_user(sources: Sources, text: str, *, now: datetime, deadline: 
 async def read_user(
     sources: Sources, sec_user_id: str, *, now: datetime, deadline: Deadline
 ) -> Answer:
-    """The profile of an account.
+    """Return the profile of an account.
 
     Raises:
-        UnresolvedIdError: The platform knows none such.
-        UpstreamError: By name, what it answered instead.
+        UnresolvedIdError: The account does not exist.
+        UpstreamError: The platform refused the profile.
     """
     found = await known_profile(sources, sec_user_id, now=now)
     if found is None:
@@ -77,10 +77,10 @@ async def read_user(
 
 
 async def known_profile(sources: Sources, sec_user_id: str, *, now: datetime) -> Profile | None:
-    """The account as observed not long ago; None: ask.
+    """Return a recently observed profile, or None if it must be read.
 
     Raises:
-        UnresolvedIdError: The platform said not long ago that it knows none such.
+        UnresolvedIdError: The platform recently reported that the account does not exist.
     """
     stored = await run_sync(read_profile, sources.engine, sec_user_id)
     ttl_s = sources.settings.profile_ttl
@@ -91,11 +91,11 @@ async def known_profile(sources: Sources, sec_user_id: str, *, now: datetime) ->
 
 
 async def fetch_profile(sources: Sources, captures: Captures, sec_user_id: str) -> Profile:
-    """The account as the source shows it now.
+    """Read the current profile from the source.
 
     Raises:
-        UnresolvedIdError: The platform knows none such.
-        UpstreamError: By name, what it answered instead.
+        UnresolvedIdError: The account does not exist.
+        UpstreamError: The platform refused the profile.
     """
     account = await captures.account(sec_user_id)
     is_stand_in = captures.has_stand_ins
@@ -103,10 +103,10 @@ async def fetch_profile(sources: Sources, captures: Captures, sec_user_id: str) 
 
 
 async def refuse_unknown(sources: Sources, sec_user_id: str, *, now: datetime) -> None:
-    """Stop where the platform said not long ago that it knows no such account.
+    """Raise if the platform recently reported that the account does not exist.
 
     Raises:
-        UnresolvedIdError: It did.
+        UnresolvedIdError: The platform recently reported that the account does not exist.
     """
     asked_at = await run_sync(
         partial(
@@ -119,8 +119,8 @@ async def refuse_unknown(sources: Sources, sec_user_id: str, *, now: datetime) -
     )
     if is_fresh(asked_at, now=now, ttl_s=sources.settings.negative_ttl):
         raise UnresolvedIdError(
-            "the platform knows no such account",
-            hint=f"It was asked not long ago; asked again after {sources.settings.negative_ttl} s",
+            f"Account {sec_user_id[:64]} was not found on the platform",
+            hint=f"Check the id; it is looked up again after {sources.settings.negative_ttl} s",
         )
 
 
@@ -136,5 +136,5 @@ async def _refuse_dead_link(sources: Sources, target: LinkTarget, *, now: dateti
     )
     if is_fresh(dead_at, now=now, ttl_s=sources.settings.negative_ttl):
         raise UnresolvedIdError(
-            "the short link leads nowhere", hint="It was followed not long ago; copy it again"
+            "The short link leads nowhere", hint="Copy the link again from the app or page"
         )

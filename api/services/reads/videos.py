@@ -1,7 +1,7 @@
-"""Several works by id: those observed not long ago from the store, the others read now.
+"""Several videos by id: fresh observations from the store, the others read now.
 
-Here: who is read, what is served, why the others are not. Not here: which bodies ask for works
-(`pipelines.parameters.video_ids`), HTTP (`routes.videos`).
+Decides which are read, which are returned, and why others are not. Not here: the accepted bodies
+(`pipelines.parameters.video_ids`), HTTP (`api/routes/videos.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, Vide
 
 SURFACE = "video_page"
 AT_ONCE = 8
-"""Works asked for at the same time; how many a host is asked for is its own rule."""
+"""Parallel reads per request; the rate limit per host applies in addition."""
 
 LATE = "deadline"
 NEVER: Document = {"thirdparty_called": False, "signing_generated": False}
@@ -31,11 +31,11 @@ NEVER: Document = {"thirdparty_called": False, "signing_generated": False}
 async def read_videos(
     sources: Sources, aweme_ids: Sequence[str], *, deadline: Deadline
 ) -> Document:
-    """The `data` of the multi-video operations, in the order of the ids.
+    """Return the `data` of the multi-video operations, in the order of the ids.
 
     Raises:
-        ProviderUnsupportedError: The chosen source reads no works.
-        WarehouseError: The stores cannot be used.
+        ProviderUnsupportedError: The configured source cannot read videos.
+        WarehouseError: A store is unavailable.
     """
     listed = await run_sync(read_listed, sources.engine, aweme_ids)
     fresh = {name: one for name, one in listed.items() if _is_fresh(one.video, sources)}
@@ -64,7 +64,7 @@ async def read_videos(
 def _entry(
     aweme_id: str, known: Listed | None, read: Readings[str, Detail]
 ) -> tuple[Document, bool]:
-    """What is said of one work, and whether it is served."""
+    """Return the document of one video, and whether it was read."""
     first = None if known is None else known.first_observed_at
     if aweme_id in read.errors:
         return _refused(aweme_id, read.errors[aweme_id]), False
@@ -79,7 +79,7 @@ def _entry(
 
 
 def _is_from_app(aweme_id: str, listed: Mapping[str, Listed], read: Readings[str, Detail]) -> bool:
-    """Whether what is served of a work was observed on a device, some time."""
+    """Return whether the returned record of a video was ever observed on a device."""
     found = read.values.get(aweme_id)
     if isinstance(found, VideoDetail):
         return found.video.surface in APP_SURFACES
@@ -89,13 +89,13 @@ def _is_from_app(aweme_id: str, listed: Mapping[str, Listed], read: Readings[str
 
 
 def _is_fresh(video: Video, sources: Sources) -> bool:
-    """Four exact counts that are young enough."""
+    """Return True for a recent observation with four exact counts."""
     is_young = is_fresh(video.observed_at, now=datetime.now(UTC), ttl_s=sources.settings.video_ttl)
     return video.statistics_complete and is_young
 
 
 def _unavailable(video: UnavailableVideo) -> Document:
-    """The platform names the work but does not show it."""
+    """Describe a video that the platform knows but does not show."""
     return {
         "aweme_id": video.aweme_id,
         "reason": video.reason,
@@ -106,7 +106,7 @@ def _unavailable(video: UnavailableVideo) -> Document:
 
 
 def _refused(aweme_id: str, error: SametrackError) -> Document:
-    """The platform did not answer about it; the reason is the type of the error."""
+    """Describe a video for which the platform refused an answer; the reason is the error type."""
     own_word = error.reason if isinstance(error, UpstreamError) else None
     return {
         "aweme_id": aweme_id,
@@ -123,12 +123,12 @@ def _late(aweme_id: str) -> Document:
         "reason": LATE,
         "filter_reason": None,
         "notice": "未能在时限内读取, 请稍后重试",
-        "detail_msg": "Not read within the time of a request; ask again in a moment",
+        "detail_msg": "Not read within the time limit of the request; try again in a moment",
     }
 
 
 def _raise_what_is_not_about_one_work(read: Readings[str, Detail]) -> None:
-    """A source that reads no works and a full disk are no properties of a work."""
+    """Raise errors that concern the whole request, such as an unsupported source or a full disk."""
     for error in read.errors.values():
         if not isinstance(error, UpstreamError):
             raise error

@@ -1,1 +1,1 @@
-"""The HTML report of a completed job: one self-contained file. Reads results, decides nothing."""
+"""The HTML report of a completed job, as one self-contained file. It computes no results."""

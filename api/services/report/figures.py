@@ -1,7 +1,7 @@
-"""Small pictures as inline SVG: distance bars against their limits, and how engagement is spread.
+"""Inline SVG charts of the report: measurements against limits, and engagement by rank.
 
-Numbers in, markup out. Colours come from classes that the page's style sheet defines, so the
-pictures follow light, dark and print. No text from outside enters a picture unescaped.
+Numbers in, markup out. Colours are classes of the page's style sheet, so charts follow light, dark
+and print. All outside text is escaped.
 """
 
 import math
@@ -38,7 +38,7 @@ class Gauge:
 
 
 def to_gauges(evidence: Mapping[str, Any]) -> tuple[Gauge, ...]:
-    """The four measured values of a pair against the limits of the segment it was judged by."""
+    """Return the four measurements of a pair with the limits of its segment."""
     limits = evidence["limits"]
     segment = "local" if evidence.get("segment") == "local" else "whole"
     return (
@@ -53,7 +53,7 @@ def to_gauges(evidence: Mapping[str, Any]) -> tuple[Gauge, ...]:
 
 
 def draw_gauge(gauge: Gauge) -> Markup:
-    """A bar from 0, a tick at the limit; green when it is met, red when not, hatched if unknown."""
+    """Draw a bar with a tick at the limit: green if met, red if missed, hatched if unknown."""
     scale = max(gauge.limit * 1.6, (gauge.value or 0.0) * 1.05, 1e-9)
     length = BAR_WIDTH * min(1.0, max(0.0, gauge.value or 0.0) / scale)
     tick = BAR_WIDTH * gauge.limit / scale
@@ -74,9 +74,9 @@ def draw_gauge(gauge: Gauge) -> Markup:
 
 
 def draw_engagement(videos: Sequence[Mapping[str, Any]]) -> Markup:
-    """Hot score over rank on a logarithmic axis, one dot per video, coloured by link type.
+    """Draw hot score over rank on a logarithmic axis, one dot per video, coloured by link type.
 
-    Videos without a hot score have no dot. Empty markup when there is nothing to draw.
+    Videos without a hot score have no dot. Returns empty markup if there is nothing to draw.
     """
     dots = [(video["rank"], video["hot_score"], video) for video in videos if video["hot_score"]]
     if not dots:
@@ -110,7 +110,7 @@ def _gauge(
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """Rank to x, score to y."""
+    """Maps rank to x and score to y."""
 
     last_rank: int
     low: int  # exponent of ten below the smallest score
@@ -162,7 +162,7 @@ def _dot(axes: _Axes, rank: int, score: int, video: Mapping[str, Any]) -> Markup
 
 
 def _short(number: float) -> str:
-    """1000 as 1k, 1000000 as 1M."""
+    """Abbreviate 1000 as 1k, 1000000 as 1M."""
     for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
         if number >= size:
             return f"{number / size:g}{letter}"

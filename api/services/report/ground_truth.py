@@ -1,8 +1,8 @@
-"""A scan of the stand-in platform against its ground truth, by link type. Pure.
+"""Compares a sandbox scan with its ground truth, by link type. Pure functions.
 
-Only the stand-in platform has a ground truth, so this is never part of a result on real data. A
-video counts by what is really heard in it, whatever its music id promises. There is no figure over
-all link types: that of `exact_music_id` rests on an id, the others on listening.
+Only the sandbox has a ground truth, so this is never part of a result on real data. A video counts
+by the sound that it really plays, whatever its music id promises. There is no figure over all link
+types: `exact_music_id` rests on an id, the others on audio matching.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,16 +14,16 @@ from pipelines.documents.videos import LinkType
 LINK_TYPES: tuple[LinkType, ...] = get_args(LinkType)
 RECALL_GOAL = 0.95
 MATCH_PRECISION_GOAL = 1.0
-"""Of what was matched by audio itself. What an id promises has no goal: nobody listens to it."""
+"""Goal for links by audio. Links by id have no goal, because their audio is not compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrueVideo:
-    """A public video that has to do with the recording, by its music id or by its sound.
+    """A public video related to the recording by its music id or by its sound.
 
-    `sound`: what it plays against what its music id names (`as_named`, `muted`, `replaced`, ...);
-    `kind`: how the sound of its music id was made. `is_reachable`: a surface that a guest can read
-    leads to it.
+    `sound` compares what it plays with what its music id names (`as_named`, `muted`, `replaced`,
+    ...). `kind` says how the sound of its music id was made. `is_reachable`: a surface that a guest
+    can read leads to it.
     """
 
     aweme_id: str
@@ -37,7 +37,7 @@ class TrueVideo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongVideo:
-    """A confirmed video that does not carry the recording, and what it plays instead."""
+    """A confirmed video without the recording, and what it plays instead."""
 
     aweme_id: str
     link_type: LinkType
@@ -46,11 +46,11 @@ class WrongVideo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkJudgement:
-    """How the confirmed videos of one link type compare with the ground truth.
+    """The confirmed videos of one link type compared with the ground truth.
 
-    `carrying_count`: public videos that carry the recording and could have this link type: under
-    the track's own music id for `exact_music_id`, under any other for the two others, which share
-    them. Shares are None where nothing was there.
+    `carrying_count` counts public videos with the recording that could have this link type: under
+    the track's own music id for `exact_music_id`, under any other id for the two other types, which
+    share them. A ratio is None without videos.
     """
 
     link_type: LinkType
@@ -62,21 +62,21 @@ class LinkJudgement:
 
     @property
     def precision(self) -> float | None:
-        """Of the confirmed videos of this type, those that carry the recording."""
+        """Share of the confirmed videos of this type that have the recording."""
         return _share(self.right_count, self.confirmed_count)
 
     @property
     def recall(self) -> float | None:
-        """Of the carrying videos that could have this link type, those that have it."""
+        """Share of the possible videos of this link type that were confirmed with it."""
         return _share(self.right_count, self.carrying_count)
 
     @property
     def recall_reachable(self) -> float | None:
-        """As `recall`, of what a guest can reach."""
+        """Like `recall`, for videos that a guest can reach."""
         return _share(self.right_reachable_count, self.reachable_count)
 
     def to_document(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "link_type": self.link_type, "confirmed_count": self.confirmed_count,
             "right_count": self.right_count, "carrying_count": self.carrying_count,
@@ -87,7 +87,7 @@ class LinkJudgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """How many of the carrying videos under one kind of music id were confirmed at all."""
+    """Recall over all link types, for videos under one group of music ids."""
 
     carrying_count: int
     found_count: int
@@ -96,21 +96,21 @@ class Recall:
 
     @property
     def share(self) -> float | None:
-        """Of all public ones."""
+        """Recall of all public videos."""
         return _share(self.found_count, self.carrying_count)
 
     @property
     def share_reachable(self) -> float | None:
-        """Of those that a guest can reach."""
+        """Recall of the videos that a guest can reach."""
         return _share(self.found_reachable_count, self.reachable_count)
 
     @property
     def is_good(self) -> bool:
-        """Whether most of what can be reached was found."""
+        """Whether the recall goal was reached for reachable videos."""
         return self.share_reachable is None or self.share_reachable >= RECALL_GOAL
 
     def to_document(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "carrying_count": self.carrying_count, "found_count": self.found_count,
             "reachable_count": self.reachable_count, "recall": self.share,
@@ -120,10 +120,10 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """How a confirmed set compares with the ground truth.
+    """A confirmed set compared with the ground truth.
 
-    `links`: one per link type. `own_id`, `other_ids`: what was found under the track's own music
-    id and under all others together.
+    `links` has one entry per link type. `own_id` and `other_ids` are the recall under the track's
+    own music id, and under all others together.
     """
 
     links: tuple[LinkJudgement, ...]
@@ -136,13 +136,13 @@ class Judgement:
     variants_confirmed: int
 
     def of(self, link_type: LinkType) -> LinkJudgement:
-        """The judgement of one link type."""
+        """Return the comparison of one link type."""
         return next(link for link in self.links if link.link_type == link_type)
 
     @property
     def is_good(self) -> bool:
-        """Whether the scan reached its goals: what was matched by audio is right, and under the
-        own id and under the others most of the reachable videos were found.
+        """Whether the scan reached its goals for precision by audio and for recall under all music
+        ids.
         """
         precision = self.of("audio_fingerprint_match").precision
         return (
@@ -153,7 +153,7 @@ class Judgement:
         )
 
     def to_document(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "by_link_type": [link.to_document() for link in self.links],
             "under_own_music_id": self.own_id.to_document(),
@@ -182,10 +182,10 @@ def judge(
     """Compare what a scan confirmed with the ground truth.
 
     Args:
-        music_id: The track's own.
-        confirmed: The whole confirmed set, each with `aweme_id` and `link_type`.
+        music_id: Music id of the track.
+        confirmed: The complete confirmed set, each with `aweme_id` and `link_type`.
         variants: The variants found, each with `aweme_id`.
-        videos: The ground truth; what it does not name has nothing to do with the recording.
+        videos: The ground truth; any other video is unrelated to the recording.
     """
     known = {video.aweme_id: video for video in videos}
     links: dict[str, LinkType] = {one["aweme_id"]: one["link_type"] for one in confirmed}
@@ -241,7 +241,7 @@ def _recall(carrying: list[TrueVideo], links: Mapping[str, LinkType]) -> Recall:
 
 
 def _sound(video: TrueVideo | None) -> str:
-    """What a wrongly confirmed video plays, as a word."""
+    """Return what a wrongly confirmed video plays, as a word."""
     if video is None:
         return "unrelated"
     return video.kind if video.sound == "as_named" else video.sound
@@ -252,9 +252,10 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def to_true_videos(document: Mapping[str, Any]) -> tuple[TrueVideo, ...]:
-    """The public videos of a truth document (`works`: one document per related video).
+    """Return the public videos of a ground-truth document.
 
-    A guest reaches a video that is met in some round over confirmed music ids.
+    Its `works` has one document per related video. A guest reaches a video that appears in some
+    round over confirmed music ids.
     """
     return tuple(
         TrueVideo(

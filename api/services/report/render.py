@@ -1,7 +1,7 @@
-"""The HTML report of a completed job. `render_report` is the whole interface of this package.
+"""The HTML report of a completed job; `render_report` is the only entry point.
 
-The page is one file: style sheet inside (allowed by its hash), pictures as inline SVG, no script.
-Its policy refuses every request, so opening it tells nobody. jinja2 escapes every text.
+The page is one file: style sheet inline (allowed by its hash), charts as inline SVG, no script. Its
+policy blocks every request, so opening it contacts nobody. jinja2 escapes every text.
 """
 
 import base64
@@ -16,8 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from api.services.evidence.report_evidence import GatheredPairs
-from api.services.report import figures
-from api.services.report import messages as wording
+from api.services.report import figures, messages
 from api.services.report.ground_truth import Judgement
 from pipelines.parameters.scan import PARAMETERS
 
@@ -30,12 +29,12 @@ def render_report(
     judgement: Judgement | None = None,
     pairs: GatheredPairs | None = None,
 ) -> str:
-    """The report of a completed job as HTML text.
+    """Render the report of a completed job as HTML text.
 
     Args:
-        job: A completed job document with its `result`, as the job API answers it.
-        judgement: Comparison with the ground truth; only the stand-in platform has one.
-        pairs: What is stored of its compared pairs; None shows the result alone.
+        job: A completed job document with its `result`, as returned by the job API.
+        judgement: Comparison with the ground truth, which only the sandbox has.
+        pairs: Stored evidence of its compared pairs; None renders the result only.
     """
     result = job["result"]
     style = _style()
@@ -48,10 +47,29 @@ def render_report(
         parameters=_parameters(job.get("parameters") or {}),
         heard_pairs=_heard_pairs(result["aweme_list"]),
         plot=figures.draw_engagement(result["aweme_list"]),
-        style=Markup(style),  # noqa: S704 -- our own file
+        style=Markup(style),  # noqa: S704 -- a trusted local file
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )  # fmt: skip
+
+
+_MESSAGES = {
+    "source": messages.source_sentence,
+    "not_reached": messages.not_reached_sentences,
+    "estimate": messages.estimate_sentence,
+    "link": messages.link_words,
+    "stop": messages.stop_words,
+    "reason": messages.reason_words,
+    "variant": messages.variant_words,
+    "relevance": messages.relevance_words,
+    "observation": messages.observation_words,
+    "evidence": messages.evidence_words,
+    "by_name": messages.BY_NAME,
+    "recall_of": messages.RECALL_OF,
+    "demo_banner": messages.DEMO_BANNER,
+    "never_everything": messages.NEVER_EVERYTHING,
+}
+"""What templates may use of `messages.py`, by short name."""
 
 
 @cache
@@ -71,7 +89,7 @@ def _environment() -> Environment:
         "plain": _plain,
     }
     environment.globals |= {
-        "words": wording,
+        "messages": _MESSAGES,
         "to_gauges": figures.to_gauges,
         "draw_gauge": figures.draw_gauge,
     }
@@ -85,13 +103,13 @@ def _style() -> str:
 
 
 def _heading(result: Mapping[str, Any]) -> str:
-    """The track's title, its id where it has none, or the name that was searched."""
+    """Return the track's title, its id if it has none, or the searched name."""
     music = result["music"] or {}
     return str(result["keyword"] or music.get("title") or result["music_id"])
 
 
 def _heard_pairs(videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One entry per compared pair, with the ranked videos whose link rests on it."""
+    """Return one entry per compared pair with the ranked videos that depend on it."""
     pairs: dict[str, dict[str, Any]] = {}
     for video in videos:
         evidence = video.get("evidence")
@@ -136,7 +154,7 @@ def _day(seconds: int | None) -> str:
 
 
 def _link(address: object) -> str:
-    """The address when it leads to the web, else nothing: a `javascript:` link never appears."""
+    """Return a web address, or "" for anything else, so that a `javascript:` link never appears."""
     text = str(address or "")
     try:
         return text if urlsplit(text).scheme in WEB_SCHEMES else ""
@@ -145,6 +163,6 @@ def _link(address: object) -> str:
 
 
 def _plain(text: object) -> str:
-    """Text without characters that turn the reading direction or hide others."""
+    """Remove characters that change the reading direction or hide others."""
     hidden = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F])
     return str(text or "").translate(hidden)

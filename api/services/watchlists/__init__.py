@@ -1,1 +1,1 @@
-"""Watchlists as the API and the command line keep them: changes, YAML files."""
+"""Watchlists for the API and the command line: changes, YAML files."""

@@ -1,4 +1,4 @@
-"""Making the kept watchlists what a file says: all of it is checked before anything is changed."""
+"""Applies a YAML file to the stored watchlists. The whole file is checked before any change."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from warehouse.records.watchlists import Plan
 
 
 def apply_file(book: WatchBook, text: str, *, prune: bool, dry_run: bool) -> Document:
-    """Bring the book to what the file says.
+    """Make the stored watchlists match the file.
 
     Returns:
-        `changes`: per watchlist `name`, `what` (added, changed, unchanged, removed, and `kept` for
-        one that the file does not name), and the `fields` that changed; `dry_run`.
+        `changes`: per watchlist `name`, `what` (added, changed, unchanged, removed, or `kept` for a
+        list that is not in the file), and the changed `fields`; `dry_run`.
 
     Raises:
-        InvalidParameterError: The file cannot be used, with the line; nothing was changed.
+        InvalidParameterError: The file is invalid, with the line; nothing was changed.
     """
     filed = read_watch_file(text)
     for one in filed:

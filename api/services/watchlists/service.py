@@ -1,7 +1,7 @@
-"""The book of watchlists: what the API and the command line keep, change and tell of them.
+"""Watchlists: creating, changing and reading them, their runs and their digests.
 
-Blocking calls on the control store. Starts nothing: a run that is asked for is taken up by the
-orchestrator's sensor, or by `sametrack watchlist run`. Not here: HTTP, files, running.
+Blocking calls on the control store. It starts nothing: a requested run is started by the
+orchestrator's sensor or by `sametrack watchlist run`. Not here: HTTP, files, running.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ PATH = "/api/v1/sametrack/watchlists"
 
 
 class Shelf(Protocol):
-    """What the book needs of the control store."""
+    """The part of the control store that watchlists use."""
 
     def create_watchlist(self, plan: Plan, cron: str) -> bool: ...
     def update_watchlist(self, plan: Plan, cron: str) -> bool: ...
@@ -51,8 +51,8 @@ class WatchBook:
 
     Args:
         shelf: The control store.
-        find_target: What a link leads to, by its form.
-        is_demo: Whether what is observed is invented.
+        find_target: Parses a link.
+        is_demo: True if observations are demo data.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class WatchBook:
         self._calendar = CronCalendar()
 
     def listed(self) -> Document:
-        """All watchlists, by name."""
+        """Return all watchlists, sorted by name."""
         found = [self._document(kept) for kept in self._shelf.watchlists()]
         return {
             "watchlists": found,
@@ -73,43 +73,43 @@ class WatchBook:
         }
 
     def plans(self) -> dict[str, Plan]:
-        """What is kept of each, by name."""
+        """Return the stored plans by name."""
         return {kept.plan.name: kept.plan for kept in self._shelf.watchlists()}
 
     def read(self, name: str) -> Document:
-        """One watchlist.
+        """Return one watchlist.
 
         Raises:
-            NotFoundError: There is none of this name.
+            NotFoundError: The watchlist does not exist.
         """
         return self._document(self._find(name))
 
     def create(self, plan: Plan) -> Document:
-        """Keep a new one; its first run is due at the next time of its rhythm.
+        """Create a watchlist. Its first run is due at the next scheduled time.
 
         Raises:
-            InputError: A field cannot be used, or the name is taken.
+            InputError: A field is invalid, or the name is taken.
         """
         if not self._shelf.create_watchlist(plan, self.check(plan)):
             raise InvalidParameterError(
-                f"`name`: there is a watchlist {plan.name!r} already",
-                hint="Change it with PATCH, or take another name",
+                f"`name`: watchlist {plan.name!r} already exists",
+                hint="Change it with PATCH, or choose another name",
             )
         return self.read(plan.name)
 
     def change(self, name: str, fields: Mapping[str, Any]) -> Document:
-        """Replace some fields of a plan, given as `Plan.to_document` has them.
+        """Replace some fields of a plan, given in the form of `Plan.to_document`.
 
         Raises:
-            NotFoundError: There is none of this name.
-            InputError: A field cannot be used.
+            NotFoundError: The watchlist does not exist.
+            InputError: A field is invalid.
         """
         before = self._find(name).plan.to_document()
         self.replace(to_plan({**before, **fields, "name": name}))
         return self.read(name)
 
     def replace(self, plan: Plan) -> None:
-        """Replace a whole plan.
+        """Replace a complete plan.
 
         Raises:
             NotFoundError, InputError: As `change`.
@@ -118,20 +118,20 @@ class WatchBook:
             raise self._missing(plan.name)
 
     def delete(self, name: str) -> Document:
-        """Forget one with its runs; digests that were written stay as files.
+        """Delete a watchlist and its runs. Digest files are kept.
 
         Raises:
-            NotFoundError: There is none of this name.
+            NotFoundError: The watchlist does not exist.
         """
         if not self._shelf.delete_watchlist(name):
             raise self._missing(name)
         return {"name": name, "deleted": True, "is_demo_data": self._is_demo}
 
     def run(self, name: str, *, origin: Origin) -> Document:
-        """A run outside the rhythm, or the one that is going on.
+        """Request a run now, or return the run in progress.
 
         Raises:
-            NotFoundError: There is none of this name.
+            NotFoundError: The watchlist does not exist.
         """
         run_id = self._shelf.request_run(name, origin=origin)
         if run_id is None:
@@ -139,14 +139,17 @@ class WatchBook:
         return self.run_of(name, run_id)
 
     def run_of(self, name: str, run_id: str) -> Document:
-        """One run with its entries and, once it has ended, its digest.
+        """Return one run with its entries and, once finished, its digest.
 
         Raises:
-            NotFoundError: There is none, or it is another watchlist's.
+            NotFoundError: The run does not exist or belongs to another watchlist.
         """
         run = self._shelf.watch_run(run_id)
         if run is None or run.watchlist != name:
-            raise NotFoundError("This watchlist has no such run", hint="See the list of its runs")
+            raise NotFoundError(
+                f"Run {run_id[:64]!r} of watchlist {name[:64]!r} was not found",
+                hint="List the runs of the watchlist",
+            )
         entries = [_to_entry(look) for look in self._shelf.looks(run_id)]
         return {
             **_to_run(run),
@@ -156,36 +159,36 @@ class WatchBook:
         }
 
     def runs(self, name: str, *, limit: int) -> Document:
-        """The newest runs, without their entries.
+        """Return the newest runs, without their entries.
 
         Raises:
-            NotFoundError: There is no such watchlist.
+            NotFoundError: The watchlist does not exist.
         """
         self._find(name)
         found = [_to_run(run) for run in self._shelf.watch_runs(name, limit=limit)]
         return {"runs": found, "returned_count": len(found), "is_demo_data": self._is_demo}
 
     def digests(self, name: str, *, limit: int) -> Document:
-        """The digests among the newest runs, newest first.
+        """Return the digests of the newest runs, newest first.
 
         Raises:
-            NotFoundError: There is no such watchlist.
+            NotFoundError: The watchlist does not exist.
         """
         self._find(name)
         found = [run.digest for run in self._shelf.watch_runs(name, limit=limit) if run.digest]
         return {"digests": found, "returned_count": len(found), "is_demo_data": self._is_demo}
 
     def check(self, plan: Plan) -> str:
-        """The cron expression of a plan that can be kept.
+        """Validate a plan and return its cron expression.
 
         Raises:
-            InputError: A name, a rhythm or an entry cannot be used.
+            InputError: The name, the schedule or an entry is invalid.
         """
         check_name(plan.name)
         seen: set[tuple[str, str]] = set()
         for entry in plan.entries:
             if (entry.kind, entry.input) in seen:
-                raise InvalidParameterError(f"`entries`: {entry.input!r} stands there twice")
+                raise InvalidParameterError(f"`entries`: {entry.input!r} is listed twice")
             seen.add((entry.kind, entry.input))
             if entry.kind == "track":
                 read_music_input(entry.input, find_target=self._find_target)
@@ -212,16 +215,18 @@ class WatchBook:
 
     def _missing(self, name: str) -> NotFoundError:
         names: Sequence[str] = [kept.plan.name for kept in self._shelf.watchlists()]
-        known = ", ".join(names[:10]) or "none yet"
-        return NotFoundError(f"There is no watchlist {name[:64]!r}", hint=f"Known are: {known}")
+        known = ", ".join(names[:10]) or "none"
+        return NotFoundError(
+            f"Watchlist {name[:64]!r} was not found", hint=f"Existing watchlists: {known}"
+        )
 
 
 @contextmanager
 def open_book(settings: Settings) -> Iterator[WatchBook]:
-    """The book of the chosen profile's world; closes its store afterwards.
+    """Open the watchlists of the chosen profile and close the store afterwards.
 
     Raises:
-        ProfileNotChosenError: None is chosen.
+        ProfileNotChosenError: No profile is chosen.
         WarehouseError: The store cannot be opened.
     """
     profile = choose_profile(settings)

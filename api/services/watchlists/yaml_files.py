@@ -1,7 +1,7 @@
-"""Watchlists as a YAML file: read strictly, each complaint with the line it is about.
+"""Parses watchlists from a YAML file; every error names its line.
 
-Inputs are taken as they are written, so that 19 digits stay 19 digits. Not here: what is kept,
-what would change (`api/cli/commands/watchlist.py`).
+Inputs are taken literally, so that 19 digits stay 19 digits. Not here: stored watchlists, applying
+a file (`apply_file.py`).
 """
 
 from collections.abc import Mapping
@@ -19,58 +19,58 @@ from warehouse.records.watchlists import ENTRY_KINDS, Plan
 MAX_FILE_BYTES = 1_000_000
 _TOP = "watchlists"
 _GROUPS = {f"{kind}s": kind for kind in ENTRY_KINDS}
-"""How a file lists entries: `tracks`, `accounts`, `hashtags`."""
+"""Keys of the entry lists in a file: `tracks`, `accounts`, `hashtags`."""
 
 _FIELDS = ("name", "every", *_GROUPS, "thresholds", "parameters", "enabled")
-_HINT = "docs/watchlists.md shows a whole file"
+_HINT = "See docs/watchlists.md for a complete file"
 
 type _Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FiledPlan:
-    """A plan, and the line where it begins."""
+    """A plan and the line where it starts."""
 
     plan: Plan
     line: int
 
 
 def read_watch_file(text: str) -> list[FiledPlan]:
-    """The plans in a file, in its order.
+    """Return the plans of a file in their order.
 
     Raises:
-        InvalidParameterError: Something in it cannot be used; `detail` begins with the line.
+        InvalidParameterError: The file is invalid; `detail` starts with the line.
     """
     root = _compose(text)
     if not isinstance(root, yaml.MappingNode):
-        raise _wrong(root, f"the file begins with `{_TOP}:`")
+        raise _wrong(root, f"the file must start with `{_TOP}:`")
     fields = _fields(root, (_TOP,), at="the file")
     listed = fields.get(_TOP)
     if not isinstance(listed, yaml.SequenceNode):
-        raise _wrong(listed or root, f"`{_TOP}` is a list of watchlists")
+        raise _wrong(listed or root, f"`{_TOP}` must be a list of watchlists")
     found: dict[str, FiledPlan] = {}
     for node in listed.value:
         filed = FiledPlan(_to_plan(node), _line(node))
         if filed.plan.name in found:
             first = found[filed.plan.name].line
-            raise _wrong(node, f"`name`: {filed.plan.name!r} stands in line {first} already")
+            raise _wrong(node, f"`name`: {filed.plan.name!r} is already used in line {first}")
         found[filed.plan.name] = filed
     return list(found.values())
 
 
 def _compose(text: str) -> yaml.Node:
     if len(text.encode()) > MAX_FILE_BYTES:
-        raise InvalidParameterError("the file is larger than a megabyte", hint=_HINT)
+        raise InvalidParameterError("the file is larger than 1 MB", hint=_HINT)
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):  # one that stands for itself would never end
-                raise _wrong(event, "aliases (`*name`) are not read")
+            if isinstance(event, yaml.AliasEvent):  # a recursive alias would never end
+                raise _wrong(event, "aliases (`*name`) are not supported")
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = 1 if error.problem_mark is None else error.problem_mark.line + 1
         raise InvalidParameterError(f"line {line}: {error.problem}", hint=_HINT) from error
     except yaml.YAMLError as error:
-        raise InvalidParameterError("the file is no YAML text", hint=_HINT) from error
+        raise InvalidParameterError("the file is not valid YAML", hint=_HINT) from error
     if root is None:
         raise InvalidParameterError("line 1: the file is empty", hint=_HINT)
     return root
@@ -78,7 +78,7 @@ def _compose(text: str) -> yaml.Node:
 
 def _to_plan(node: yaml.Node) -> Plan:
     if not isinstance(node, yaml.MappingNode):
-        raise _wrong(node, "a watchlist has a name, `every` and what to look at")
+        raise _wrong(node, "a watchlist must have `name`, `every` and entries")
     fields = _fields(node, _FIELDS, at="a watchlist")
     lines: dict[_Place, int] = {(): _line(node)}
     document = {
@@ -86,7 +86,7 @@ def _to_plan(node: yaml.Node) -> Plan:
     }
     document["entries"] = _entries(fields, lines)
     if isinstance(fields.get("name"), yaml.ScalarNode):
-        document["name"] = fields["name"].value  # a name like 2026 is a name
+        document["name"] = fields["name"].value  # a name such as 2026 is text
     try:
         return WatchlistBody.model_validate(document).to_plan()
     except ValidationError as error:
@@ -94,24 +94,24 @@ def _to_plan(node: yaml.Node) -> Plan:
 
 
 def _entries(fields: Mapping[str, yaml.Node], lines: dict[_Place, int]) -> list[dict[str, str]]:
-    """The entries of all groups; ids and links as text, whatever YAML takes them for."""
+    """Return the entries of all groups; ids and links as text, whatever type YAML infers."""
     found: list[dict[str, str]] = []
     for group, kind in _GROUPS.items():
         node = fields.get(group)
         if node is None:
             continue
         if not isinstance(node, yaml.SequenceNode):
-            raise _wrong(node, f"`{group}` is a list of ids or links")
+            raise _wrong(node, f"`{group}` must be a list of ids or links")
         for child in node.value:
             if not isinstance(child, yaml.ScalarNode):
-                raise _wrong(child, f"`{group}` is a list of ids or links")
+                raise _wrong(child, f"`{group}` must be a list of ids or links")
             lines["entries", len(found)] = _line(child)
             found.append({"kind": kind, "input": child.value})
     return found
 
 
 def _value(node: yaml.Node, place: _Place, lines: dict[_Place, int]) -> Any:
-    """Plain values, with the line of each by its place."""
+    """Return plain values and record the line of each by its path."""
     lines[place] = _line(node)
     if isinstance(node, yaml.MappingNode):
         children = _fields(node, None, at=str(place[-1]))
@@ -121,28 +121,28 @@ def _value(node: yaml.Node, place: _Place, lines: dict[_Place, int]) -> Any:
     try:
         return yaml.SafeLoader("").construct_object(node)
     except (yaml.YAMLError, ValueError) as error:
-        raise _wrong(node, f"{node.value!r} cannot be read") from error
+        raise _wrong(node, f"{node.value!r} is not a valid value") from error
 
 
 def _fields(
     node: yaml.MappingNode, known: tuple[str, ...] | None, *, at: str
 ) -> dict[str, yaml.Node]:
-    """A mapping by its keys: no key twice, none that is not known."""
+    """Return the fields of a mapping; duplicate and unknown keys are errors."""
     found: dict[str, yaml.Node] = {}
     for key, child in node.value:
         name = str(key.value)
         if name in found:
-            raise _wrong(key, f"`{name}` stands twice in {at}")
+            raise _wrong(key, f"`{name}` appears twice in {at}")
         if known is not None and name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.5)
-            advice = f"did you mean `{near[0]}`?" if near else f"known are: {', '.join(known)}"
+            advice = f"did you mean `{near[0]}`?" if near else f"known fields: {', '.join(known)}"
             raise _wrong(key, f"`{name}` is not a field of {at}; {advice}")
         found[name] = child
     return found
 
 
 def _complaint(error: ValidationError, lines: Mapping[_Place, int]) -> SametrackError:
-    """The first complaint, with the line of the nearest thing that stands in the file."""
+    """Return the first validation error with the line of the nearest element in the file."""
     wrong = error.errors()[0]
     place: _Place = tuple(wrong["loc"])
     near = place
