@@ -20,8 +20,8 @@ Find the public videos that really use a recording, confirmed by audio matching 
 engagement, with a report of what could not be seen.
 
 Every JSON response under `/api/v1/` has the same eleven keys. On failure `data.error` says what
-went wrong (`detail`) and what to do (`hint`); `type` is stable. Results are never a full enumeration of
-the platform: `coverage_complete` is always false.
+went wrong (`detail`) and what to do (`hint`); `type` is stable. Results are never a full
+enumeration of the platform: `coverage_complete` is always false.
 
 查找真正使用同一录音的公开作品: 通过音频核验确认, 按热度排行, 并说明未能读取的部分.
 

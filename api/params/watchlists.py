@@ -63,7 +63,7 @@ class ThresholdsBody(Strict):
     )
     new_music_id: StrictBool = Field(
         _USUAL.new_music_id,
-        description="report a new music id with the same recording. 是否提示使用同一录音的新音乐 ID",
+        description="report a new music id with the same recording. 是否提示同一录音的新音乐 ID",
     )
 
 

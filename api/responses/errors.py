@@ -230,7 +230,10 @@ ANSWERS: dict[str, Answer] = {
         "Retry after the time in Retry-After",
     ),
     "upstream_region_blocked": Answer(
-        502, "The platform does not serve this region", "平台不向该地区提供内容", "Use another network"
+        502,
+        "The platform does not serve this region",
+        "平台不向该地区提供内容",
+        "Use another network",
     ),
     "upstream_substitution": Answer(
         502, "The platform returned a different item", "平台返回了其他内容", "Check the id"
@@ -245,7 +248,10 @@ ANSWERS: dict[str, Answer] = {
         502, "The platform is unreachable", "无法连接平台", "Check the network and try again"
     ),
     "audio_unavailable": Answer(
-        502, "The audio could not be read", "无法读取音频", "Try again later or with verify_audio=false"
+        502,
+        "The audio could not be read",
+        "无法读取音频",
+        "Try again later or with verify_audio=false",
     ),
     "chart_unavailable": Answer(
         502, "The chart is unavailable", "历史榜单暂不可用", "Try again later"

@@ -40,7 +40,7 @@ class Readiness:
         return [Check(name, _ask(probe)) for name, probe in self.probes.items()]
 
     def document(self) -> Document:
-        """Return whether the service is ready, with the outcome of the last probe of each surface."""
+        """Return whether the service is ready, with the last probe outcome of each surface."""
         return {**self._own(), "surfaces": self._states()}
 
     def report(self) -> Document:
@@ -60,7 +60,7 @@ class Readiness:
         return {"ready": is_ready, "checks": [asdict(check) for check in checks]}
 
     def _states(self) -> list[Document]:
-        """Return the surface states, empty where they cannot be read: the checks report the
+        """Return the surface states, or none if they cannot be read: the checks report the
         store.
         """
         if self.platform is None:

@@ -78,7 +78,7 @@ async def test_a_refusal_tells_the_assistant_why_and_what_to_do(service: Any) ->
     async with tools_of(service) as tools:
         for name, given, words in (
             ("job_status", {"job_id": "none"}, "job_not_found"),
-            ("job_result", {"job_id": "none"}, "results are kept for a limited time"),
+            ("job_result", {"job_id": "none"}, "deleted after their retention"),
             ("job_result", {"job_id": "x", "top": 0}, "top"),
             ("videos", {"aweme_ids": []}, "aweme_ids"),
         ):

@@ -27,7 +27,7 @@ JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
 PAIRS = "/api/v1/sametrack/comparisons"
 SMALL = {"candidate_limit": 20}
-DEMO_MARK = "demo data, invented on this machine"
+DEMO_MARK = "demo data, generated on this machine"
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-"""Shapes of the answers, as the API description has them.
+"""Response types, generated from the API description.
 
-Written by `make docs`. Unknown is None everywhere. Ids are text. A name that ends in `Data` is the
-`data` of an answer.
+Written by `make docs`. Unknown values are None. Ids are text. A name that ends in `Data` is the
+`data` of a response.
 """
 
-# ruff: noqa: UP013 -- packed: this file is made by a program
+# ruff: noqa: UP013 -- packed: generated file
 # fmt: off
 from typing import Any, Literal, TypedDict
 

@@ -1,10 +1,10 @@
-"""Shapes of the answers of our own operations, as the API description has them.
+"""Response types of the extension operations, generated from the API description.
 
-Written by `make docs`. Unknown is None everywhere. Ids are text. A name that ends in `Data` is the
-`data` of an answer.
+Written by `make docs`. Unknown values are None. Ids are text. A name that ends in `Data` is the
+`data` of a response.
 """
 
-# ruff: noqa: UP013, E501 -- packed: this file is made by a program
+# ruff: noqa: UP013, E501 -- packed: generated file
 # fmt: off
 from typing import Any, Literal, TypedDict
 

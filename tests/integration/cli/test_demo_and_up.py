@@ -40,8 +40,8 @@ def test_the_demo_reaches_its_goals_and_leaves_report_and_json_only(
     assert document["ground_truth"]["goals_met"]
     assert document["job"]["parameters"]["candidate_limit"] == 150  # the default
     page = (tmp_path / "out" / "demo-seed11-size0.1.html").read_text()
-    assert "demo data, invented on this machine" in page
-    assert "demo data, invented on this machine" in log.read_text()
+    assert "demo data, generated on this machine" in page
+    assert "demo data, generated on this machine" in log.read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "out"]
 
 

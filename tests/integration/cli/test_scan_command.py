@@ -73,7 +73,7 @@ def test_a_job_is_followed_to_its_result_and_hostile_text_is_shown_not_obeyed(jo
     answer = runner.invoke(app, ["scan", "1", "--api", job_api.url])
     assert answer.exit_code == 0, answer.output
     assert "reading detail pages" in answer.output
-    assert "demo data, invented on this machine" in answer.output
+    assert "demo data, generated on this machine" in answer.output
     assert "\x1b[2J" not in answer.output
     assert "[red]x[/]" in answer.output
 

@@ -70,7 +70,7 @@ def test_only_web_addresses_become_links(build_job: Build, address: str | None) 
 
 def test_both_languages_are_there(build_job: Build) -> None:
     text = render_report(build_job())
-    for words in ("Ranking", "排行", "What we saw, and why we stopped", "看到了什么, 为何停止"):
+    for words in ("Ranking", "排行", "Coverage", "覆盖情况"):
         assert words in text
 
 
@@ -95,7 +95,7 @@ def test_a_variant_stands_apart_with_its_speed(build_job: Build) -> None:
 
 
 def test_demo_data_says_so_and_real_data_does_not(build_job: Build) -> None:
-    banner = "demo data, invented on this machine"
+    banner = "demo data, generated on this machine"
     assert banner in render_report(build_job(demo=True))
     assert banner not in render_report(build_job(demo=False))
 

@@ -39,10 +39,10 @@ def test_related_works_stand_apart_with_the_reason_why_each_term_ended(
     page = page_of(with_related(build_job(works=3), count=25))
     text = page.text()
     assert "Related by search" in text
-    assert "Shown: the first 20." in text
+    assert "Showing the first 20." in text
     assert "<b>晴天</b>: 2" in text  # as text, not as markup
     assert "in the ranking" in text
-    assert "Accounts behind the confirmed works" in text
+    assert "Accounts of the confirmed videos" in text
 
 
 def test_a_search_by_name_has_no_ranking_and_says_that_nothing_is_confirmed(
@@ -56,4 +56,4 @@ def test_a_search_by_name_has_no_ranking_and_says_that_nothing_is_confirmed(
     assert heading.text() == "晴天 <script>"
     titles = [node.text() for node in page.css("h2")]
     assert not any("Ranking" in title for title in titles)
-    assert "nothing is confirmed" in page.text()
+    assert "no match is confirmed" in page.text()
