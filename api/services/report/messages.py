@@ -151,6 +151,9 @@ NEVER_EVERYTHING = Words(
     "结果只含访客可见的公开内容, 不是平台全量枚举。",
 )
 DEMO_BANNER = Words("demo data, generated on this machine", "演示数据, 由本机生成")
+EXPERIMENTAL_BANNER = Words(
+    "experimental source, may stop working at any time", "实验性数据源, 随时可能失效"
+)
 
 
 def surface_words(surface: str) -> Words:
