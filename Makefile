@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check coverage soak fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check coverage soak fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -103,6 +103,9 @@ mutants-sample: env ## the same for a fixed sample of 100
 
 bench: env ## the figures of the hot paths, each as it is measured (ROW=reads,chart; ROW=list names them)
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench --row '$(ROW)'
+
+bench-start: env ## what starting costs: commands, the service, everything together
+	@$(BIN)/python -m tests.bench --row start
 
 bench-truth: env ## ten drawn worlds: precision and recall by link type, against their ground truth
 	@$(BIN)/python -m tests.bench.truth

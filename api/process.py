@@ -171,7 +171,11 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
     engine = stack.enter_context(closing(Engine(lake)))
     room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
     desk = build_desk(
-        settings, profile, control=control, engine=engine, has_room=lambda: room() is None
+        settings,
+        profile,
+        control=control,
+        open_engine=lambda: engine,
+        has_room=lambda: room() is None,
     )
     probes = {
         "control_store": lambda: _probe_control(control),

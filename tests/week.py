@@ -160,7 +160,10 @@ class Week:
         return Watcher(
             control=moved,
             desk=build_desk(
-                settings, choose_profile(settings), control=stage.control, engine=stage.engine
+                settings,
+                choose_profile(settings),
+                control=stage.control,
+                open_engine=lambda: stage.engine,
             ),
             look=_look_at_nothing,
             gone_works=self._gone_works,

@@ -17,7 +17,15 @@ from rich.console import Console
 
 from api.cli.processes.child_processes import is_listening
 from api.cli.rendering.results import print_banner
-from api.cli.terminal import EXIT_FAILED, EXIT_INPUT, INPUT_ERROR_TYPES, err, out, show_error
+from api.cli.terminal import (
+    EXIT_FAILED,
+    EXIT_INPUT,
+    INPUT_ERROR_TYPES,
+    TRACE,
+    err,
+    out,
+    show_error,
+)
 from api.client import Answer, AsyncClient, Connection
 from api.client.errors import ClientError, NoAnswerError, ServiceError
 from api.services.report.messages import EXPERIMENTAL_BANNER
@@ -25,8 +33,6 @@ from api.services.report.messages import EXPERIMENTAL_BANNER
 if TYPE_CHECKING:
     from api.settings import ApiSettings
 
-TRACE = "SAMETRACK_TRACE"
-"""Set in the environment, a fault is shown with its stack trace."""
 HERE = "http://127.0.0.1"
 
 Api = Annotated[

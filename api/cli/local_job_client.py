@@ -1,28 +1,27 @@
 """The job desk on this machine's own stores: the same rules as the service, without the service.
 
-Loads DuckDB and Delta, so it is imported only when it is needed.
+Loads SQLAlchemy and Pydantic, so commands import it late. DuckDB and Delta follow when a result is
+read.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
 from api.cli.job_client import job_body
-from api.params.scan import JobBody
-from api.process import open_doors
-from api.server.middleware.validation_errors import to_refusal
-from api.services.evidence.report_evidence import GatheredPairs, gather_pairs
-from api.services.evidence.service import EvidenceDesk
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings
 from pipelines.documents.videos import Document
 from pipelines.platform.providers import choose_profile
+from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.service import ScanDesk
 from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
+
+if TYPE_CHECKING:
+    from api.services.evidence.report_evidence import GatheredPairs
 
 MAX_LISTED = 500
 
@@ -30,12 +29,17 @@ MAX_LISTED = 500
 class StoreDesk:
     """A `JobDesk` over the control store and the warehouse."""
 
-    def __init__(self, desk: ScanDesk, evidence: EvidenceDesk) -> None:
+    def __init__(self, settings: ApiSettings, desk: ScanDesk) -> None:
+        self._settings = settings
         self._desk = desk
-        self._evidence = evidence
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """Insert the job, join its twin, or answer with the stored result."""
+        from pydantic import ValidationError  # noqa: PLC0415 -- reading jobs need not pay for it
+
+        from api.params.scan import JobBody  # noqa: PLC0415 -- as above
+        from api.server.middleware.validation_errors import to_refusal  # noqa: PLC0415 -- as above
+
         try:
             body = JobBody.model_validate(job_body(text, parameters))
         except ValidationError as error:
@@ -49,9 +53,14 @@ class StoreDesk:
         """The job now."""
         return to_job_document(self._desk.job(job_id), is_demo=self._desk.world.is_demo)
 
-    def gather_pairs(self, job: Document) -> GatheredPairs:
+    def gather_pairs(self, job: Document) -> "GatheredPairs":
         """What a report shows of the pairs that a completed job compared."""
-        return gather_pairs(self._evidence, job)
+        from api.process import open_doors  # noqa: PLC0415 -- loads the whole service
+        from api.services.evidence.report_evidence import gather_pairs  # noqa: PLC0415 -- as above
+
+        with open_doors(self._settings) as doors:
+            assert doors.evidence is not None, "the profile was chosen when this client was opened"
+            return gather_pairs(doors.evidence, job)
 
     def cancel(self, job_id: str) -> Document:
         """Ask for its end."""
@@ -78,11 +87,8 @@ def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
         ProfileNotChosenError: None is chosen.
         WarehouseError: A store cannot be opened.
     """
-    choose_profile(settings)
-    with open_doors(settings) as doors:
-        assert doors.desk is not None, "the profile was chosen above"
-        assert doors.evidence is not None, "it comes with the desk"
-        yield StoreDesk(doors.desk, doors.evidence)
+    with open_scan_service(settings) as desk:
+        yield StoreDesk(settings, desk)
 
 
 def has_live_worker(settings: Settings) -> bool:

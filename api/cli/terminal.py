@@ -14,6 +14,8 @@ from rich.markup import escape
 
 from warehouse.records.errors import InputError, SametrackError
 
+TRACE = "SAMETRACK_TRACE"
+"""With this variable in the environment, an error is shown with its stack trace."""
 EXIT_FAILED = 1
 EXIT_INPUT = 2
 EXIT_INTERRUPTED = 130  # what a shell expects after Ctrl-C

@@ -50,7 +50,7 @@ class DeskResource:
             stack.enter_context(closing(control))
             lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
             engine = stack.enter_context(closing(Engine(lake)))
-            yield build_desk(settings, profile, control=control, engine=engine)
+            yield build_desk(settings, profile, control=control, open_engine=lambda: engine)
 
 
 class HealthResource:

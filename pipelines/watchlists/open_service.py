@@ -56,7 +56,7 @@ def build_watcher(
     )
     return Watcher(
         control=control,
-        desk=build_desk(settings, profile, control=control, engine=engine),
+        desk=build_desk(settings, profile, control=control, open_engine=lambda: engine),
         look=screens.look,
         gone_works=partial(_gone_works, engine),
         calendar=CronCalendar(),

@@ -83,6 +83,11 @@ ROWS = (
         Late("chart_history", "measure_chart_history"),
     ),
     Row(
+        "start",
+        "starting a command, the service, everything together; memory when idle",
+        Late("start", "measure_start"),
+    ),
+    Row(
         "console",
         "first paint and five hundred rows, in Chromium",
         Late("console", "measure_console"),

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
+from api.cli.interrupts import Interrupted
 from api.cli.job_client import HttpDesk
-from api.cli.processes.child_processes import Household, Interrupted
+from api.cli.processes.child_processes import Household
 from api.cli.processes.demo_environment import DemoStage
 from api.cli.rendering.progress import ScanDisplay, follow
 from api.cli.rendering.results import print_banner, print_judgement, print_result

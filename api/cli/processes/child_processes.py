@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
 
+from api.cli.interrupts import Interrupted
 from api.cli.processes import parent_watchdog as leash
 
 LOOPBACK = "127.0.0.1"
@@ -24,14 +25,6 @@ GRACE_S = 8.0
 LOOK_EVERY_S = 0.05
 LOG_TAIL_LINES = 12
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-class Interrupted(BaseException):
-    """A stop signal arrived. Like KeyboardInterrupt, no `except Exception` may swallow it."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
-        self.number = number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

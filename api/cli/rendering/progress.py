@@ -16,8 +16,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from api.cli.interrupts import Interrupted
 from api.cli.job_client import JobDesk
-from api.cli.processes.child_processes import Interrupted
 from api.cli.terminal import err, plain, say
 from pipelines.documents.videos import Document
 from warehouse.records.jobs import FINAL

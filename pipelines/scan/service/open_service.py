@@ -1,10 +1,14 @@
 """Build the scan service from the settings, for every process that submits scans."""
 
-from collections.abc import Callable
-from typing import Any
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from pipelines.platform.profiles import Profile
 from pipelines.platform.providers import (
+    choose_profile,
     music_provider_name,
     reads_first_screens_alone,
     supported_music_providers,
@@ -12,9 +16,48 @@ from pipelines.platform.providers import (
 from pipelines.scan.service.result_cache import Results
 from pipelines.scan.service.service import ScanDesk, World
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
-from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.results import read_result_document
+from warehouse.control import ControlStore, open_control
+from warehouse.home.folder import open_home
+
+if TYPE_CHECKING:
+    from warehouse.engine.duckdb_engine import Engine
+
+_MEGABYTE = 1024 * 1024
+
+
+@contextmanager
+def open_scan_service(settings: Settings) -> Iterator[ScanDesk]:
+    """Open the scan service of the chosen profile; closes its stores afterwards.
+
+    Only the control store is opened at once. DuckDB and Delta are loaded when a result is read.
+
+    Raises:
+        ProfileNotChosenError: No profile is chosen.
+        WarehouseError: A store cannot be opened, is too new, or belongs to another profile.
+    """
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    with ExitStack() as stack:
+        control = open_control(settings.control_url or home.control_url, world=home.world)
+        stack.enter_context(closing(control))
+
+        @cache
+        def open_engine() -> "Engine":
+            from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB
+            from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
+
+            lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+            return stack.enter_context(closing(Engine(lake)))
+
+        yield build_desk(
+            settings,
+            profile,
+            control=control,
+            open_engine=open_engine,
+            has_room=lambda: (
+                shutil.disk_usage(home.root).free >= settings.min_free_disk_mb * _MEGABYTE
+            ),
+        )
 
 
 def build_desk(
@@ -22,7 +65,7 @@ def build_desk(
     profile: Profile,
     *,
     control: ControlStore,
-    engine: Engine,
+    open_engine: "Callable[[], Engine]",
     has_room: Callable[[], bool] = lambda: True,
 ) -> ScanDesk:
     """Build the service over open stores."""
@@ -38,14 +81,16 @@ def build_desk(
     )
     return ScanDesk(
         control=control,
-        results=Results(lambda job_id: _read_result(engine, job_id)),
+        results=Results(lambda job_id: _read_result(open_engine(), job_id)),
         world=world,
         has_room=has_room,
     )
 
 
-def _read_result(engine: Engine, job_id: str) -> dict[str, Any] | None:
+def _read_result(engine: "Engine", job_id: str) -> dict[str, Any] | None:
     """Read a result; refresh the engine once, because another process may just have stored it."""
+    from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB
+
     found = read_result_document(engine, job_id)
     if found is None:
         engine.refresh()

@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.commands.demo import DEFAULT_PARAMETERS, choose_track
+from api.cli.interrupts import Interrupted
 from api.cli.main import app
-from api.cli.processes.child_processes import Interrupted
 from api.cli.rendering.parameter_options import given_parameters
 from api.cli.rendering.progress import follow
 from api.cli.scan_estimate import estimate_scan

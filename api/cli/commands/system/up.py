@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.cli.interrupts import Interrupted
 from api.cli.processes.child_processes import (
     LOOPBACK,
     Household,
-    Interrupted,
     Program,
     find_port,
     is_listening,

@@ -1,0 +1,11 @@
+"""The exception that stop signals raise."""
+
+import signal
+
+
+class Interrupted(BaseException):
+    """A stop signal arrived. Like KeyboardInterrupt, no `except Exception` may swallow it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
