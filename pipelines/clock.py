@@ -1,7 +1,7 @@
-"""Time for rules that wait, renew or expire: taken as an argument, so that a test can move it.
+"""Clock for rules that wait, renew or expire; passed as an argument so that tests can move it.
 
-Of the machine: leases, pauses, rates, heartbeats and caches. When something was observed is told
-by `moments`.
+It is the machine's time, for leases, pauses, rates, heartbeats and caches. Observation times come
+from `warehouse.records.times`.
 """
 
 import asyncio
@@ -11,31 +11,31 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What a rule may ask of time."""
+    """Time source of a rule."""
 
     def now(self) -> datetime:
-        """The moment, in UTC."""
+        """Return the current time in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that only grow."""
+        """Return monotonic seconds."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return so many seconds later."""
+        """Wait for the given seconds."""
 
 
 class MachineClock:
-    """The time of this machine."""
+    """The clock of this machine."""
 
     def now(self) -> datetime:
-        """The moment, in UTC."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds that only grow."""
+        """Return monotonic seconds."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Return so many seconds later."""
+        """Wait for the given seconds."""
         await asyncio.sleep(seconds)
 
 

@@ -1,4 +1,4 @@
-"""Logs of every process: one JSON object per line on stderr, so that stdout stays the answer's."""
+"""Logging of every process: one JSON object per line on stderr; stdout is left to results."""
 
 import logging
 import sys
@@ -18,11 +18,11 @@ WRITE_EVERY_S = 0.05
 
 
 def configure_logging(*, quiet: bool = False, into: Any = None) -> None:
-    """Hostile text stays inside its quotes; nothing secret is ever bound.
+    """Configure structlog. JSON escaping contains hostile text; no secret is ever bound.
 
     Args:
-        quiet: Say nothing.
-        into: Takes the lines instead of stderr: `write` and `flush`, as a binary file has them.
+        quiet: Log nothing.
+        into: Binary file-like object (`write`, `flush`) that receives the lines instead of stderr.
     """
     processors: list[Any] = [
         structlog.contextvars.merge_contextvars,
@@ -40,8 +40,9 @@ def configure_logging(*, quiet: bool = False, into: Any = None) -> None:
 
 
 class LateLines:
-    """Takes log lines at once and writes them a moment later, in order, from a thread of its own:
-    who serves requests waits for no disk and no terminal. `close` writes what is left.
+    """Buffers log lines and writes them shortly after, in order, from its own thread.
+
+    A thread that serves requests thus never waits for a disk or terminal. `close` writes the rest.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -53,21 +54,21 @@ class LateLines:
         self._thread.start()
 
     def write(self, line: bytes) -> int:
-        """Take a line."""
+        """Buffer a line."""
         self._lines.append(line)
         if not self._news.is_set():
             self._news.set()
         return len(line)
 
     def note(self, line: dict[str, object]) -> None:
-        """Take a line of the level `info`, without the common logger's rounds."""
+        """Buffer a line of level `info`, bypassing the processors of structlog for speed."""
         self.write(orjson.dumps(_add_time(None, "info", {**line, "level": "info"})) + b"\n")
 
     def flush(self) -> None:
-        """Nothing: the thread does it soon."""
+        """Do nothing: the thread writes soon."""
 
     def close(self) -> None:
-        """Write everything taken until now, and end."""
+        """Write all buffered lines and stop the thread."""
         self._is_over.set()
         self._news.set()
         self._thread.join()
@@ -76,7 +77,7 @@ class LateLines:
     def _run(self) -> None:
         while not self._is_over.is_set():
             self._news.wait()
-            self._is_over.wait(WRITE_EVERY_S)  # what comes meanwhile is written with it
+            self._is_over.wait(WRITE_EVERY_S)  # lines that arrive meanwhile are written together
             self._news.clear()
             self._write()
 
@@ -89,7 +90,7 @@ class LateLines:
 
 @contextmanager
 def logging_later() -> Iterator[LateLines]:
-    """Log through `LateLines` inside this block; no line is lost at its end, however it ends."""
+    """Log through `LateLines` inside this block; all lines are written when it exits."""
     lines = LateLines(sys.stderr.buffer)
     configure_logging(into=lines)
     try:

@@ -1,4 +1,4 @@
-"""Every setting of collecting and listening, typed. The API's own are in `api/settings.py`.
+"""Settings of the pipelines, typed. The settings of the API are in `api/settings.py`.
 
 Values come from the environment or from `.env` in the working directory; names are upper-case.
 """
@@ -22,13 +22,13 @@ class Settings(BaseSettings):
     data_provider: DataProvider = Field("vidplat-public", description="source of users and posts")
     music_data_provider: MusicProvider = Field("public-graph", description="source of music scans")
     public_fallback_to_mock: bool = Field(
-        False, description="answer with demo data where the public source says no"
+        False, description="answer with demo data if the public source refuses"
     )
-    mock_seed: int = Field(7, ge=0, description="which demo world `mock` invents")
+    mock_seed: int = Field(7, ge=0, description="seed of the demo world of `mock`")
     mock_size: float = Field(0.3, ge=0.1, le=40, description="its size; 1 has 5,000 videos")
     users_file: Path | None = Field(None, description="JSON file of the accounts of `file`")
     videos_file: Path | None = Field(None, description="JSON file of the videos of `file`")
-    vidplat_cookie: SecretStr | None = Field(None, description="own cookie, `vidplat-web` alone")
+    vidplat_cookie: SecretStr | None = Field(None, description="own cookie, for `vidplat-web` only")
     chromium_path: Path | None = Field(None, description="browser of `browser-public`")
     mobileapp_device: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")] | None = Field(
         None, description="serial of the Android device of `mobileapp-guest`"
@@ -40,33 +40,37 @@ class Settings(BaseSettings):
     data_home: Path = Field(Path("warehouse/data"), description="folder of all stores")
     control_url: str | None = Field(None, description="control store; default: SQLite in the home")
     lake_url: str | None = Field(None, description="lake root; default: a folder in the home")
-    result_cache_ttl: int = Field(6 * 3600, ge=0, description="seconds a stored result serves")
-    link_ttl_days: int = Field(30, ge=1, description="days it is remembered where a link leads")
-    job_retention_days: int = Field(30, ge=1, description="days a job and its result are kept")
-    orchestrator_retention_days: int = Field(30, ge=1, description="days a run's events are kept")
-    payload_retention_days: int = Field(90, ge=1, description="days a body is kept as it was read")
-    sound_retention_days: int = Field(180, ge=1, description="days measured sound is kept")
-    outbox_max_lines: int = Field(10_000, ge=0, description="outbox lines kept when nobody reads")
-    excerpts_max_mb: int = Field(200, ge=0, description="size of kept excerpts; 0 keeps none")
-    excerpt_retention_days: int = Field(180, ge=1, description="days an excerpt is kept")
+    result_cache_ttl: int = Field(
+        6 * 3600, ge=0, description="seconds that a stored result is reused"
+    )
+    link_ttl_days: int = Field(30, ge=1, description="days that a resolved link is cached")
+    job_retention_days: int = Field(30, ge=1, description="days that a job and its result are kept")
+    orchestrator_retention_days: int = Field(
+        30, ge=1, description="days that a run's events are kept"
+    )
+    payload_retention_days: int = Field(90, ge=1, description="days that a payload is kept")
+    sound_retention_days: int = Field(180, ge=1, description="days that audio features are kept")
+    outbox_max_lines: int = Field(10_000, ge=0, description="unread outbox lines kept")
+    excerpts_max_mb: int = Field(200, ge=0, description="total size of excerpts; 0 keeps none")
+    excerpt_retention_days: int = Field(180, ge=1, description="days that an excerpt is kept")
     runs: Literal["local", "remote"] = Field("local", description="who executes scans")
     worker_runs: int = Field(2, ge=1, le=64, description="scans that run at the same time")
-    worker_gives_way: bool = Field(True, description="scans are less urgent than other programs")
-    listening_workers: int = Field(2, ge=1, le=64, description="child processes that decode sound")
-    heartbeat_s: float = Field(2.0, gt=0, description="how often a worker says that it is alive")
-    worker_lost_after_s: float = Field(20.0, gt=0, description="silence after which it is lost")
-    sandbox_port: int = Field(8790, ge=1, le=65535, description="port of the stand-in platform")
+    worker_gives_way: bool = Field(True, description="run scans at low priority")
+    listening_workers: int = Field(2, ge=1, le=64, description="child processes that decode audio")
+    heartbeat_s: float = Field(2.0, gt=0, description="seconds between a worker's heartbeats")
+    worker_lost_after_s: float = Field(20.0, gt=0, description="seconds until a silent one is lost")
+    sandbox_port: int = Field(8790, ge=1, le=65535, description="port of the sandbox")
     robots: Literal["record", "obey"] = Field(
-        "record", description="what a robots.txt that disallows a surface does: be kept, or stop it"
+        "record", description="reaction to a disallowing robots.txt: only record it, or obey it"
     )
     daily_request_budget: int = Field(20_000, ge=1, description="requests per host and day")
-    min_free_disk_mb: int = Field(500, ge=0, description="below this no new work is taken")
-    canary_music_id: str | None = Field(None, description="track that the doctor asks about")
-    canary_aweme_id: str | None = Field(None, description="work that the doctor asks about")
-    canary_sec_uid: str | None = Field(None, description="account that the doctor asks about")
-    canary_ch_id: str | None = Field(None, description="hashtag that the doctor asks about")
+    min_free_disk_mb: int = Field(500, ge=0, description="below this no new jobs start")
+    canary_music_id: str | None = Field(None, description="track that the doctor requests")
+    canary_aweme_id: str | None = Field(None, description="video that the doctor requests")
+    canary_sec_uid: str | None = Field(None, description="account that the doctor requests")
+    canary_ch_id: str | None = Field(None, description="hashtag that the doctor requests")
     canary_link: str | None = Field(None, description="short link that the doctor follows")
-    canary_term: str | None = Field(None, description="words that the doctor searches for")
+    canary_term: str | None = Field(None, description="search term that the doctor uses")
     canaries_every_h: int = Field(
         0, ge=0, le=168, description="hours between two probes of all surfaces; 0 probes on demand"
     )
@@ -77,27 +81,29 @@ class Settings(BaseSettings):
         24,
         ge=0,
         le=168,
-        description="hours between two rounds of upkeep by the schedule; 0 on demand",
+        description="hours between two maintenance runs by the schedule; 0 on demand",
     )
     checks_every_h: int = Field(
         24, ge=0, le=168, description="hours between two checks of all tables; 0 on demand"
     )
     doctor_every_h: int = Field(
-        0, ge=0, le=168, description="hours between two examinations of this machine; 0 on demand"
+        0, ge=0, le=168, description="hours between two health checks of this machine; 0 on demand"
     )
     reports_every_h: int = Field(
-        0, ge=0, le=168, description="hours between two makings of all reports; 0 on demand"
+        0, ge=0, le=168, description="hours between two builds of all reports; 0 on demand"
     )
     console_url: str | None = Field(
-        None, description="where people reach the console; links of the orchestrator lead there"
+        None, description="public URL of the console, for links in the orchestrator"
     )
     chart_daily: bool = Field(
         False, description="read new issues of the chart every day; false reads on demand"
     )
-    watch_retention_days: int = Field(90, ge=1, description="days a watchlist's run is kept")
-    digest_webhook_url: SecretStr | None = Field(None, description="https address told of digests")
+    watch_retention_days: int = Field(90, ge=1, description="days that a watchlist's run is kept")
+    digest_webhook_url: SecretStr | None = Field(
+        None, description="https URL that receives digests"
+    )
     digest_webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="hosts that may be told of digests, comma-separated"
+        (), description="hosts that may receive digests, comma-separated"
     )
 
     @field_validator(
@@ -109,13 +115,13 @@ class Settings(BaseSettings):
     )  # fmt: skip
     @classmethod
     def _no_blank(cls, value: object) -> object:
-        """`NAME=` in a file means "none", not the working directory or an empty cookie."""
+        """Treat `NAME=` in a file as unset, not as the working directory or an empty cookie."""
         return None if isinstance(value, str) and not value.strip() else value
 
     @field_validator("digest_webhook_hosts", mode="before")
     @classmethod
     def _split_hosts(cls, value: object) -> object:
-        """Environment variables hold text: `a.example, b.example`."""
+        """Split the text of an environment variable: `a.example, b.example`."""
         if not isinstance(value, str):
             return value
         return tuple(name.strip() for name in value.split(",") if name.strip())

@@ -1,4 +1,4 @@
-"""A capture: read one surface, parse it, append what was observed. Assets and API use the same.
+"""Captures: read one surface, parse it, append the observations; used by assets and the API.
 
-Every attempt leaves a row, refusals included. Nothing is concluded here.
+Every attempt is recorded, refusals included. Nothing is concluded here.
 """

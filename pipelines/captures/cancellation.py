@@ -1,4 +1,4 @@
-"""Ending a wait for upstream when somebody asks for the end of the job."""
+"""Cancellation of upstream calls when their job is cancelled."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ LOOK_EVERY_S = 0.25
 
 
 class CancelWatch:
-    """Looks at the cancel flag while a call waits; one look serves all calls of that moment."""
+    """Polls the cancel flag while calls run; concurrent calls share one poll."""
 
     def __init__(self, cancelled: Callable[[], bool]) -> None:
         self._cancelled = cancelled
@@ -18,16 +18,16 @@ class CancelWatch:
         self._looked_at = float("-inf")
 
     async def run[T](self, call: Coroutine[object, object, T]) -> T:
-        """Await the call, or cancel it and stop.
+        """Await the call, and cancel it when the job is cancelled.
 
         Raises:
-            RunCancelledError: Cancelling was asked for before the call was done.
+            RunCancelledError: The job was cancelled before the call finished.
         """
         task = asyncio.ensure_future(call)
         try:
             while not task.done():
                 if await self._look():
-                    raise RunCancelledError("cancelling was asked for")
+                    raise RunCancelledError("the job was cancelled")
                 await asyncio.wait({task}, timeout=LOOK_EVERY_S)
             return task.result()
         finally:
@@ -36,7 +36,7 @@ class CancelWatch:
                 await asyncio.wait({task})
 
     async def _look(self) -> bool:
-        """A flag once seen stays; the look itself may be a read of the control store."""
+        """Poll the flag, which may read the control store; once set, it stays set."""
         now = time.monotonic()
         if not self._is_cancelled and now - self._looked_at >= LOOK_EVERY_S:
             self._looked_at = now

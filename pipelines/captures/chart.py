@@ -1,4 +1,4 @@
-"""The captures of the chart: its issues, and the songs of one. Kept as every other capture is.
+"""Captures of the chart: its issues, and the songs of one. Recorded like every other capture.
 
 Which issue belongs to which date is a rule of the chart history, not of reading.
 """
@@ -27,13 +27,13 @@ _PAGE_LIMIT = 40  # the smallest pages have 22 songs
 
 
 class ChartCaptures:
-    """Reads through a chart provider and keeps every attempt. An async context manager.
+    """Reads through a chart provider and records every attempt. An async context manager.
 
     Raises (all reads):
-        ChartUnavailableError: The source says no, or gave another issue than was asked for.
-        UpstreamError: By name, when the source could not be asked.
-        RunCancelledError: Cancelling was asked for.
-        WarehouseError: What was read could not be kept.
+        ChartUnavailableError: The source refuses, or returned another issue.
+        UpstreamError: The source could not be reached.
+        RunCancelledError: The job was cancelled.
+        WarehouseError: The observations could not be stored.
     """
 
     def __init__(
@@ -74,27 +74,27 @@ class ChartCaptures:
 
     @property
     def requests_used(self) -> int:
-        """Requests made until now; it grows when a call ends."""
+        """Requests made so far; updated when a call ends."""
         return self._booking.requests_used
 
     async def flush(self) -> None:
-        """Write everything observed until now."""
+        """Write all observations made so far."""
         await self._keeper.flush()
 
     async def issues(self) -> ChartIndex:
-        """All issues that the source lists."""
+        """Capture all issues that the source lists."""
         question = Question(kind="issues", surface="chart_issues", entity_id="all")
         return (await self._booking.reading(question, self._provider.fetch_issues)).value
 
     async def songs(
         self, volid: str | None, *, chart_date: date | None = None, limit: int = 20
     ) -> ChartPage:
-        """The first songs of an issue (None: the latest) as one page, `limit` at most.
+        """Capture the first songs of an issue as one page, `limit` at most.
 
         Args:
-            volid: The issue.
-            chart_date: Its date as the list of issues says: a page that names another is refused.
-            limit: Songs wanted, up to the size of the chart.
+            volid: The issue; None for the latest.
+            chart_date: Its date in the list of issues; a page with another date is refused.
+            limit: Number of songs, up to the size of the chart.
         """
         first = await self._page(volid, 1, chart_date)
         songs: dict[int, ChartSong] = {song.rank: song for song in first.songs}
@@ -134,13 +134,13 @@ class ChartCaptures:
     async def _checked(
         self, volid: str | None, page: int, chart_date: date | None
     ) -> Reading[ChartPage]:
-        """A page of the issue asked for; checked before it is kept as an observation of it."""
+        """Fetch a page and check its issue before it is recorded as an observation of it."""
         reading = await self._provider.fetch_songs(volid, page)
         found = reading.value
         if volid is not None and found.volid not in {None, volid}:
-            raise _other_issue(f"issue {found.volid} came, not {volid}", reading)
+            raise _other_issue(f"got issue {found.volid}, not {volid}", reading)
         if chart_date is not None and found.chart_date not in {None, chart_date}:
-            raise _other_issue(f"songs of {found.chart_date} came, not of {chart_date}", reading)
+            raise _other_issue(f"got songs of {found.chart_date}, not of {chart_date}", reading)
         return reading
 
 

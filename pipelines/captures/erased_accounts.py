@@ -1,7 +1,6 @@
-"""What captures do about accounts that were erased: they are not asked about, and what shows them
-beside others is kept without them.
+"""Keeps erased accounts out of captures: they are not requested, and are removed from records.
 
-Here: questions, records, the marks as this process last read them. Not here: erasing.
+Here: requests, records, and the erasure marks as this process last read them. Not here: erasing.
 """
 
 import asyncio
@@ -17,11 +16,11 @@ from warehouse.records.search import SearchPage
 from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail, VideoPage
 
 LOOK_AGAIN_S = 1.0
-_HINT = "an erased account stays erased; nothing of it is collected again"
+_HINT = "an erased account stays erased; its data is not collected again"
 
 
 class Forgetting:
-    """The marks of the world, read anew at most every `LOOK_AGAIN_S` seconds."""
+    """The erasure marks of the world, reloaded at most every `LOOK_AGAIN_S` seconds."""
 
     def __init__(self, engine: Engine, *, clock: Clock = MACHINE_CLOCK) -> None:
         self._engine = engine
@@ -30,7 +29,7 @@ class Forgetting:
         self._read_at = float("-inf")
 
     async def marks(self) -> Marks:
-        """The marks now."""
+        """Return the current marks."""
         if self._clock.monotonic() - self._read_at >= LOOK_AGAIN_S:
             self._read_at = self._clock.monotonic()
             self._marks = await asyncio.to_thread(read_marks, self._engine)
@@ -38,10 +37,10 @@ class Forgetting:
 
 
 def answer_at_once(question: Question, marks: Marks) -> UnavailableVideo | None:
-    """The answer to a question about what was erased; None: ask.
+    """Return the result for a request about erased data; None if the source is to be read.
 
     Raises:
-        UnresolvedIdError: It is about an erased account.
+        UnresolvedIdError: The request is about an erased account.
     """
     if not marks.hold(question.entity_id):
         return None
@@ -51,15 +50,15 @@ def answer_at_once(question: Question, marks: Marks) -> UnavailableVideo | None:
 
 
 def refusal() -> UnresolvedIdError:
-    """What whoever asks about an erased account is told."""
+    """Return the error for a request about an erased account."""
     return UnresolvedIdError("this account was erased from this warehouse", hint=_HINT)
 
 
 def without_erased[T: Seen](value: T, marks: Marks) -> T:
-    """A record without what shows an erased account; the same object where nothing does.
+    """Return a record without data of erased accounts; the same object if it has none.
 
     Raises:
-        UnresolvedIdError: It is an erased account itself.
+        UnresolvedIdError: The record is an erased account itself.
     """
     if not marks:
         return value
@@ -76,7 +75,7 @@ def without_erased[T: Seen](value: T, marks: Marks) -> T:
             raise refusal()
         case _:
             pass
-    return found  # type: ignore[return-value]  # a work that is not shown answers for a work
+    return found  # type: ignore[return-value]  # an unavailable video replaces the video
 
 
 def _is_erased(video: Video, marks: Marks) -> bool:

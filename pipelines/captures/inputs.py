@@ -1,7 +1,7 @@
-"""What a caller may give for a track: an id, a link, or prose around a link. Form only.
+"""Input for a track: an id, a link, or text around a link. Checks the form only.
 
-No network and no platform address is known here: reading a link is handed in. Links that do not
-name an id themselves (short links) are resolved by the worker.
+No network and no platform address is known here: the link parser is a parameter. Links without an
+id (short links) are resolved by the worker.
 """
 
 import re
@@ -27,7 +27,7 @@ _KINDS = {
 
 
 class Target(Protocol):
-    """What a link names."""
+    """Target of a link."""
 
     @property
     def kind(self) -> str:
@@ -35,35 +35,35 @@ class Target(Protocol):
 
     @property
     def id(self) -> str:
-        """The id in the link; empty for a short link."""
+        """Id in the link; empty for a short link."""
 
     @property
     def url(self) -> str | None:
-        """The link itself, where one was given."""
+        """The link itself, if it is a short link."""
 
 
 @dataclass(frozen=True, slots=True)
 class MusicInput:
-    """A usable input. `value` is the id for music and video, the address for a short link."""
+    """A valid input. `value` is the id for music and video, the URL for a short link."""
 
     kind: Literal["music", "video", "short"]
     value: str
 
 
 def is_id(text: str) -> bool:
-    """True for 5 to 30 ASCII digits."""
+    """Return True for 5 to 30 ASCII digits."""
     return _ID.fullmatch(text) is not None
 
 
 def read_music_input(text: str, *, find_target: Callable[[str], Target | None]) -> MusicInput:
-    """What the text names, judged by its form alone.
+    """Parse the input by its form alone.
 
     Args:
-        text: What the caller gave.
-        find_target: Reads the first link of the active profile's hosts; None when there is none.
+        text: Input of the caller.
+        find_target: Finds the first link of the active profile's hosts, or returns None.
 
     Raises:
-        InvalidMusicInputError: Nothing in it can lead to a track.
+        InvalidMusicInputError: The text contains nothing that leads to a track.
     """
     text = text.strip()
     if not text or len(text) > MAX_INPUT_LENGTH:

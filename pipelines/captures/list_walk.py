@@ -1,4 +1,4 @@
-"""Walking a list surface page by page, with a reason for every stop."""
+"""Reads a list surface page by page, with a reason for every stop."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ FetchPage = Callable[[int], Awaitable[VideoPage]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """What a walk saw, in the order shown, and why it stopped. `error`: the upstream ended it.
+    """Result of a walk: videos in the order shown, and its coverage with the stop reason.
 
-    `cursor` is the platform's own for the page after the last one read; `has_more` its signal
-    that there is one. None: it did not say.
+    `error` is the upstream error that ended it. `cursor` is the platform's cursor of the next page,
+    `has_more` its signal that there is one; None if it gave none.
     """
 
     videos: tuple[Video, ...]
@@ -27,7 +27,7 @@ class Walk:
 
 @dataclass(slots=True)
 class Steps:
-    """A walk while it goes."""
+    """State of a walk in progress."""
 
     limit: int
     page_limit: int
@@ -39,7 +39,7 @@ class Steps:
     error: UpstreamError | None = None
 
     async def walk(self, fetch_page: FetchPage) -> str:
-        """Read pages until something says stop; returns what did."""
+        """Read pages until a stop condition holds, and return the stop reason."""
         while True:
             try:
                 page = await fetch_page(self.cursor)
@@ -49,13 +49,13 @@ class Steps:
             except ProviderUnsupportedError as error:
                 if self.pages == 0:
                     raise
-                return error.type  # a source of first screens has no second page
+                return error.type  # the source reads first screens only
             stop = self._take(page)
             if stop is not None:
                 return stop
 
     def to_walk(self, surface: str, *, requests: int, stop_reason: str) -> Walk:
-        """The walk as it ended."""
+        """Return the result of the walk."""
         return Walk(
             videos=tuple(self.videos.values()),
             coverage=SourceCoverage(
@@ -72,7 +72,7 @@ class Steps:
         )
 
     def _take(self, page: VideoPage) -> str | None:
-        """Add a page; a stop reason, or None to go on."""
+        """Add a page; return a stop reason, or None to continue."""
         self.pages += 1
         self.items += len(page.videos)
         known = len(self.videos)

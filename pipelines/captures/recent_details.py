@@ -1,4 +1,4 @@
-"""Details that were read not long ago, from the warehouse: many small questions in one query."""
+"""Recent video details from the warehouse: batches many lookups into one query."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ GATHER_S = 0.005
 
 
 class Recall:
-    """Answers which works have a complete observation that is fresh enough.
+    """Looks up videos with a complete observation that is fresh enough.
 
-    A query costs tens of milliseconds whatever its size, so questions of the same moment share
-    one, and it also asks for the works that lists have shown: they are what is asked for next.
+    A query costs tens of milliseconds whatever its size, so concurrent lookups share one. It also
+    includes the videos that lists have shown, since their details are usually needed next.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -28,11 +28,11 @@ class Recall:
         self._looking: asyncio.Task[None] | None = None
 
     def expect(self, aweme_ids: Iterable[str]) -> None:
-        """These works may be asked for soon."""
+        """Include these videos in the next query."""
         self._shown.update(aweme_ids)
 
     async def find(self, aweme_id: str, *, max_age_s: float) -> Video | None:
-        """The newest complete observation of a work; None when there is none young enough."""
+        """Return the newest complete observation of a video; None if none is fresh enough."""
         if aweme_id not in self._known:
             await self._ask(aweme_id)
         video = self._known.get(aweme_id)
@@ -47,7 +47,7 @@ class Recall:
             answer = asyncio.get_running_loop().create_future()
             self._asked[aweme_id] = answer
         if self._looking is None:
-            # A task of its own: whoever asked first may be cancelled, the others still wait.
+            # A separate task: the first caller may be cancelled while others still wait.
             self._looking = asyncio.create_task(self._answer_all())
         await asyncio.shield(answer)
 
@@ -60,7 +60,7 @@ class Recall:
         except SametrackError as error:
             for answer in asked.values():
                 answer.set_exception(error)
-                answer.exception()  # whoever still waits raises it; nobody need be left to
+                answer.exception()  # waiting callers raise it; there may be none left
             return
         self._known.update({aweme_id: found.get(aweme_id) for aweme_id in wanted})
         for answer in asked.values():

@@ -1,7 +1,7 @@
-"""From what a person pastes to an id: a track, an account, a hashtag.
+"""Resolves user input to an id: a track, an account, a hashtag.
 
-Links that name their target cost nothing; short links and works are followed once and then
-remembered.
+Links that name their target need no request; short links and videos are followed once and then
+cached.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 LINK_TTL_S = 30 * 24 * 3600
 _GIVE_TRACK = "give the music id, or a link of another video that uses the track"
-_GIVE_USER = "give the sec_user_id, a link of the account, or a link of one of its works"
+_GIVE_USER = "give the sec_user_id, a link of the account, or a link of one of its videos"
 _GIVE_HASHTAG = "give the ch_id, or a link of the hashtag"
 
 type ReadWork = Callable[[str], Awaitable[VideoDetail | UnavailableVideo]]
@@ -31,7 +31,7 @@ type Wanted = Literal["music", "user", "hashtag"]
 
 
 class Resolver:
-    """Resolves through a provider; `read_work` gives the work behind a link of one."""
+    """Resolves through a provider; `read_work` returns the video behind a link."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Resolver:
         self._link_ttl_s = link_ttl_s
 
     async def music(self, text: str) -> str:
-        """The music id that an id, a link or prose around a link leads to.
+        """Return the music id for an id, a link, or text around a link.
 
         Raises:
             InvalidMusicInputError: It leads to no track.
@@ -60,7 +60,7 @@ class Resolver:
         return await self._remembered("music", given.value, lambda: self._track_behind(given))
 
     async def user(self, text: str) -> str:
-        """The sec_user_id that an id, a link or prose around a link leads to.
+        """Return the `sec_user_id` for an id, a link, or text around a link.
 
         Raises:
             UnresolvedIdError: It leads to no account.
@@ -75,7 +75,7 @@ class Resolver:
         return await self._remembered("user", key, lambda: self._user_behind(target))
 
     async def hashtag(self, text: str) -> str:
-        """The ch_id that an id, a link or prose around a link leads to.
+        """Return the `ch_id` for an id, a link, or text around a link.
 
         Raises:
             InvalidParameterError: It leads to no hashtag.
@@ -100,7 +100,7 @@ class Resolver:
     async def _remembered(
         self, wanted: Wanted, key: str, follow: Callable[[], Awaitable[str]]
     ) -> str:
-        # one link may lead to a work and so to a track and to an account: each is kept apart
+        # one video link resolves to a track and to an account: separate cache keys
         key = key if wanted == "music" else f"{wanted} {key}"
         known = await asyncio.to_thread(self._control.recall_link, key)
         if known is not None and known.kind == wanted:
@@ -133,10 +133,10 @@ class Resolver:
             if target.kind == "user":
                 return target.id
         if target.kind != "video":
-            raise _wrong_kind(target.kind, "an account or a work", UnresolvedIdError, _GIVE_USER)
+            raise _wrong_kind(target.kind, "an account or a video", UnresolvedIdError, _GIVE_USER)
         video = await self._work(target.id, UnresolvedIdError, _GIVE_USER)
         if video.author is None:
-            raise UnresolvedIdError(f"the work {target.id} names no author", hint=_GIVE_USER)
+            raise UnresolvedIdError(f"the video {target.id} names no author", hint=_GIVE_USER)
         return video.author.sec_uid
 
     async def _hashtag_behind(self, url: str) -> str:
@@ -149,7 +149,7 @@ class Resolver:
         return await self._booking.link(url, self._provider.resolve_link(url))
 
     async def _follow_to_user(self, url: str) -> LinkTarget:
-        """A link that leads nowhere is told in the words of what was looked for."""
+        """Follow a link; a dead link raises the error type for accounts."""
         try:
             return await self._follow(url)
         except InvalidMusicInputError as error:
@@ -158,7 +158,7 @@ class Resolver:
     async def _work(self, aweme_id: str, error: type[SametrackError], hint: str) -> Video:
         detail = await self._read_work(aweme_id)
         if isinstance(detail, UnavailableVideo):
-            raise error(f"the video {aweme_id} is not shown to guests", hint=hint)
+            raise error(f"the video {aweme_id} is not visible to guests", hint=hint)
         return detail.video
 
 

@@ -1,8 +1,8 @@
-"""Walking a guest search: which page to ask for next, and why each term ended. Pure.
+"""Walk over a guest search: which page to request next, and why each term ended. Pure.
 
-Here: the rules of stopping and the books of a walk. Which terms to search is the scan's choice,
-asking is `captures`. Limits: `SearchLimits`; stop reasons: `search.SearchStop`, else the type of
-the error that ended a term.
+Here: stop rules and counters of a walk. The scan chooses the terms, `session.py` sends requests.
+Limits: `SearchLimits`. Stop reasons: `search.SearchStop`, or the type of the error that ended a
+term.
 """
 
 from collections import deque
@@ -34,13 +34,15 @@ ENDS_ALL_TERMS = (
     BudgetSpentError,
     ProviderUnsupportedError,
 )
-"""What is said to the visitor, not to the term: asking for the next term would be insisting."""
+"""Refusals that concern the visitor, not the term: the next term would be refused as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchLimits:
-    """How far a walk goes. `page_limit` is per term, the others are per job: requests, works new
-    to the union, size of the union (what was known before included).
+    """Limits of a walk.
+
+    `page_limit` is per term; the others are per job: requests, videos new to the union, size of the
+    union (videos known before included).
     """
 
     page_limit: int = 30
@@ -51,7 +53,7 @@ class SearchLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermWalk:
-    """One term. `new_items` were new to the union; `finished`: the platform said that it ended."""
+    """One term. `new_items` were new to the union; `finished`: the platform signalled the end."""
 
     term: str
     pages: int
@@ -65,8 +67,10 @@ class TermWalk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchWalk:
-    """All terms of a job. `videos` in the order first shown; `shown_by`: the terms that showed a
-    work; `error` ended every term that was left.
+    """All terms of a job.
+
+    `videos` are in the order first shown; `shown_by` lists the terms that showed a video; `error`
+    ended every remaining term.
     """
 
     terms: tuple[TermWalk, ...]
@@ -78,7 +82,7 @@ class SearchWalk:
 
     @property
     def coverage(self) -> list[SourceCoverage]:
-        """One line of the ledger per term that was asked for."""
+        """Return one coverage entry per requested term."""
         return [
             SourceCoverage(
                 surface=SOURCE,
@@ -93,7 +97,7 @@ class SearchWalk:
         ]
 
     def to_pagination(self) -> dict[str, object]:
-        """The `pagination` of a result."""
+        """Return the `pagination` of a result."""
         names = ("term", "pages", "items", "new_items", "last_cursor", "finished", "stop_reason")
         return {
             "pages_fetched": sum(term.pages for term in self.terms),
@@ -106,7 +110,7 @@ class SearchWalk:
 
 @dataclass(slots=True)
 class _Open:
-    """A term while it is walked."""
+    """State of a term in progress."""
 
     term: str
     place: SearchPlace = field(default_factory=SearchPlace)
@@ -131,12 +135,12 @@ class _Open:
 
 
 class SearchSteps:
-    """A walk over terms in their order. Ask `next_page`, then tell `take` or `refuse`.
+    """A walk over terms in order. Call `next_page`, then `take` or `refuse` with the result.
 
     Args:
-        terms: What to search for; blanks and repeats are left out.
+        terms: Search terms; blanks and duplicates are skipped.
         limits: See `SearchLimits`.
-        known: Works in the union before this walk; they are not new again.
+        known: Videos in the union before this walk; they do not count as new.
     """
 
     def __init__(
@@ -157,7 +161,7 @@ class SearchSteps:
         self._error: SametrackError | None = None
 
     def next_page(self) -> tuple[str, SearchPlace] | None:
-        """The next term and place to ask for; None when the walk is over."""
+        """Return the next term and position to request; None when the walk is over."""
         stop = self._job_stop()
         if stop is not None:
             self._close_all(stop)
@@ -169,7 +173,7 @@ class SearchSteps:
         return self._open.term, self._open.place
 
     def take(self, page: SearchPage, *, requests: int) -> None:
-        """The page asked for has come; it took so many requests."""
+        """Add the requested page, which took `requests` requests."""
         term = self._count(requests)
         fresh = self._add(term, page)
         stop = self._page_stop(term, page, fresh)
@@ -182,16 +186,16 @@ class SearchSteps:
             self._close(stop)
 
     def refuse(self, error: SametrackError, *, requests: int) -> None:
-        """An error came instead of the page."""
+        """Record an error instead of the page."""
         term = self._count(requests)
         self._close(error.type)
-        # a source of first screens has no second page, but other terms have a first one
+        # the source reads first screens only, but other terms have one
         is_only_deep = isinstance(error, ProviderUnsupportedError) and term.pages > 0
         if isinstance(error, ENDS_ALL_TERMS) and not is_only_deep:
             self._error = error
 
     def result(self) -> SearchWalk:
-        """The walk until now."""
+        """Return the walk so far."""
         return SearchWalk(
             terms=tuple(self._closed),
             videos=tuple(self._videos.values()),
@@ -202,7 +206,7 @@ class SearchSteps:
         )
 
     def _job_stop(self) -> str | None:
-        """Why nothing more is asked in this job. A page costs one of the budget at least."""
+        """Return why the job sends no more requests. A page costs at least one of the budget."""
         if self._error is not None:
             return self._error.type
         if len(self._union) >= self._limits.candidate_limit:
@@ -214,7 +218,7 @@ class SearchSteps:
         return None
 
     def _page_stop(self, term: _Open, page: SearchPage, fresh: int) -> str | None:
-        """Why the page itself ends its term."""
+        """Return why the page itself ends its term."""
         if page.nil_type is not None and not page.videos:
             return "exhausted"
         if not page.videos and not page.skipped_cards:
@@ -227,7 +231,7 @@ class SearchSteps:
         return "no_new_items" if page.videos and not fresh else None
 
     def _add(self, term: _Open, page: SearchPage) -> int:
-        """Book the works of a page; returns how many this term had not shown before."""
+        """Add the videos of a page; return how many this term had not shown before."""
         before = len(term.shown)
         term.pages += 1
         term.items += len(page.videos)
@@ -244,7 +248,7 @@ class SearchSteps:
         return len(term.shown) - before
 
     def _count(self, requests: int) -> _Open:
-        assert self._open is not None, "nothing was asked"
+        assert self._open is not None, "no page was requested"
         self._requests += requests
         self._open.requests += requests
         return self._open
@@ -261,7 +265,7 @@ class SearchSteps:
 
 
 def to_search_limits(parameters: ScanParameters) -> SearchLimits:
-    """The limits that the parameters of a scan set."""
+    """Return the limits set by the parameters of a scan."""
     return SearchLimits(
         page_limit=parameters.search_page_limit,
         request_budget=parameters.search_request_budget,

@@ -1,4 +1,4 @@
-"""The captures of one job or request: what to read, what to keep, what to serve from before."""
+"""Captures of one job or request: what to read, what to store, what to reuse."""
 
 import sys
 from collections.abc import Callable, Collection, Coroutine, Sequence
@@ -43,12 +43,12 @@ type FetchList = Callable[[str, int], Coroutine[object, object, Reading[VideoPag
 
 
 class Captures:
-    """Reads through a provider and keeps every attempt. Use as an async context manager.
+    """Reads through a provider and records every attempt. Use as an async context manager.
 
     Raises (all reads):
-        UpstreamError: By name, what the source answered instead of data.
-        RunCancelledError: Cancelling was asked for.
-        WarehouseError: What was read could not be kept.
+        UpstreamError: The source refused or could not be reached.
+        RunCancelledError: The job was cancelled.
+        WarehouseError: The observations could not be stored.
     """
 
     def __init__(
@@ -101,22 +101,23 @@ class Captures:
 
     @property
     def requests_used(self) -> int:
-        """Requests made until now; it grows when a call ends."""
+        """Requests made so far; updated when a call ends."""
         return self._booking.requests_used
 
     @property
     def has_stand_ins(self) -> bool:
-        """True once demo data has stood in for an answer. What was returned since is then to be
-        shown with `data_provider: "mock"`; it is kept nowhere, so it is not in the warehouse.
+        """True once demo data has replaced a refused response.
+
+        Results are then to be marked `data_provider: "mock"`; demo data is not in the warehouse.
         """
         return self._booking.stand_ins > 0
 
     async def flush(self) -> None:
-        """Write everything observed until now."""
+        """Write all observations made so far."""
         await self._keeper.flush()
 
     async def resolve(self, text: str) -> str:
-        """The music id that an id, a link or prose around a link leads to.
+        """Return the music id for an id, a link, or text around a link.
 
         Raises:
             InvalidMusicInputError: It leads to no track.
@@ -124,7 +125,7 @@ class Captures:
         return await self._resolver.music(text)
 
     async def resolve_user(self, text: str) -> str:
-        """The sec_user_id that an id, a link of an account or of a work, or prose leads to.
+        """Return the `sec_user_id` for an id, a link of an account or video, or text around one.
 
         Raises:
             UnresolvedIdError: It leads to no account.
@@ -132,7 +133,7 @@ class Captures:
         return await self._resolver.user(text)
 
     async def resolve_hashtag(self, text: str) -> str:
-        """The ch_id that an id, a link or prose around a link leads to.
+        """Return the `ch_id` for an id, a link, or text around a link.
 
         Raises:
             InvalidParameterError: It leads to no hashtag.
@@ -140,7 +141,7 @@ class Captures:
         return await self._resolver.hashtag(text)
 
     async def track(self, music_id: str) -> Track:
-        """The track under a music id.
+        """Capture the track of a music id.
 
         Raises:
             InvalidMusicInputError: The platform knows no such music id.
@@ -148,7 +149,7 @@ class Captures:
         return await self._single("track", "music_info", music_id, self._provider.fetch_track)
 
     async def account(self, sec_uid: str) -> Account:
-        """The account.
+        """Capture an account.
 
         Raises:
             UnresolvedIdError: The platform knows no such account.
@@ -156,7 +157,7 @@ class Captures:
         return await self._single("account", "user_info", sec_uid, self._provider.fetch_account)
 
     async def hashtag(self, ch_id: str) -> HashtagInfo:
-        """The hashtag.
+        """Capture a hashtag.
 
         Raises:
             UnresolvedIdError: The platform knows no such hashtag.
@@ -166,8 +167,8 @@ class Captures:
     async def walk_music(
         self, music_id: str, *, limit: int, on_item: Callable[[str], None] = lambda _: None
     ) -> Walk:
-        """Works under a music id, until about `limit` are seen or the list ends. `on_item` hears
-        of each work where the source reads them one by one, which may take minutes a page.
+        """Videos under a music id, until about `limit` are seen or the list ends. `on_item` hears
+        of each video where the source reads them one by one, which may take minutes a page.
         """
         fetch = partial(self._page, "music_list", music_id, self._provider.fetch_music_page)
         steps = Steps(limit=limit, page_limit=LIST_PAGE_LIMIT)
@@ -175,13 +176,14 @@ class Captures:
             return await self._walk("music_list", fetch, steps)
 
     async def walk_hashtag(self, ch_id: str, *, limit: int, pages: int = LIST_PAGE_LIMIT) -> Walk:
-        """Works under a hashtag, until about `limit` are seen or the list ends."""
+        """Capture videos under a hashtag, until about `limit` are seen or the list ends."""
         fetch = partial(self._page, "hashtag_list", ch_id, self._provider.fetch_hashtag_page)
         return await self._walk("hashtag_list", fetch, Steps(limit=limit, page_limit=pages))
 
     async def walk_author(self, sec_uid: str, *, pages: int = 1, cursor: int = 0) -> Walk:
-        """Posts of an account from the platform's own `cursor` on, newest first but for pinned
-        ones, at most so many pages.
+        """Capture posts of an account, at most `pages` pages from the platform's `cursor` on.
+
+        Posts are newest first, except for pinned ones.
         """
         fetch = partial(self._page, "user_posts", sec_uid, self._provider.fetch_author_page)
         steps = Steps(limit=sys.maxsize, page_limit=pages, cursor=cursor)
@@ -190,10 +192,10 @@ class Captures:
     async def search(
         self, terms: Sequence[str], *, limits: SearchLimits, known: Collection[str] = ()
     ) -> SearchWalk:
-        """The guest search for each term in turn, within the limits; says what ended each one.
+        """Run the guest search for each term in turn, within the limits.
 
-        What the platform refuses is no error here: it is the stop reason of a term. `known` are
-        works in the union before (`read_search_union`), which are not new again.
+        A refusal is not raised: it becomes the stop reason of a term. `known` are videos already in
+        the union (`read_search_union`), which do not count as new.
         """
         steps = SearchSteps(terms, limits, known=known)
         while (wanted := steps.next_page()) is not None:
@@ -209,9 +211,10 @@ class Captures:
         return walk
 
     async def video(self, aweme_id: str, *, max_age_s: float = 0) -> Detail:
-        """A work with its counts. One observed at most `max_age_s` ago is not read again; one
-        from the warehouse, or that somebody else reads at this moment, comes without addresses
-        of its sound, which are never stored.
+        """Capture a video with its counts, unless one observed at most `max_age_s` ago is stored.
+
+        A stored one, or one that another process is reading, has no URLs of its sound: those are
+        never stored.
         """
         fresh = self._fresh(aweme_id, max_age_s)
         if fresh is not None:
@@ -227,11 +230,12 @@ class Captures:
         return found.value
 
     async def sound(self, detail: VideoDetail) -> SoundFile:
-        """The sound of a work, read anew where its addresses are unknown or have expired. The
-        file is the caller's to remove.
+        """Download the sound of a video; its detail is read again if URLs are missing or expired.
+
+        The caller removes the file.
 
         Raises:
-            AudioUnavailableError: There is no sound to hear.
+            AudioUnavailableError: The video has no sound.
         """
         if detail.play_urls or detail.is_silent_placeholder:
             try:
@@ -244,7 +248,7 @@ class Captures:
         self._read[aweme_id] = (found.observed_at, found.value)
         if isinstance(found.value, UnavailableVideo):
             raise AudioUnavailableError(
-                f"the work {aweme_id} is not shown any more",
+                f"the video {aweme_id} is no longer available",
                 surface="media",
                 reason=found.value.filter_reason or found.value.reason,
             )

@@ -1,6 +1,6 @@
-"""What another capture of the same moment read, from the lake: the record, or the refusal.
+"""Restores the result of a concurrent capture from the lake: the record, or the refusal.
 
-Here: from rows back to what the surface showed. Who reads and who waits is in `sharing`.
+Here: from rows back to records. Which process reads and which waits is decided in `sharing.py`.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,10 +36,10 @@ _UNKNOWN: Mapping[str, type[SametrackError]] = {
 
 
 def restore(engine: Engine, question: Question, capture: Row) -> Seen | None:
-    """What a capture read; None where its observations cannot stand for an answer.
+    """Return the record of a capture; None if its rows do not contain all of it.
 
     Raises:
-        SametrackError: By name, what the capture was told instead.
+        SametrackError: The refusal that the capture recorded.
     """
     if capture["outcome"] == "unavailable":
         return UnavailableVideo(
@@ -52,18 +52,18 @@ def restore(engine: Engine, question: Question, capture: Row) -> Seen | None:
 
 
 def raise_refusal(capture: Row) -> None:
-    """Raise what a capture was told; nothing where that says nothing about the next attempt."""
+    """Raise the refusal of a capture, unless it does not predict the next attempt."""
     outcome, surface = capture["outcome"], capture["surface"]
-    detail = "another reader of the same moment was refused"
+    detail = "a concurrent request for the same data was refused"
     if outcome in _UNKNOWN:
-        raise _UNKNOWN[outcome](f"{capture['entity_id']}: another reader was told that it is none")
+        raise _UNKNOWN[outcome](f"{capture['entity_id']}: a concurrent request found no such item")
     kind = upstream_errors().get(outcome)
     if kind is not None:
         raise kind(detail, surface=surface, reason=capture["reason"], status=capture["http_status"])
 
 
 def upstream_errors() -> dict[str, type[UpstreamError]]:
-    """The errors of upstream by their stable word."""
+    """Return the upstream error classes by type."""
     return {UpstreamError.type: UpstreamError} | {
         error.type: error for error in UpstreamError.__subclasses__()
     }
@@ -121,7 +121,7 @@ _RESTORERS: Mapping[str, Restore] = {
     "track": _single("tracks", track_from_row),
     "account": _single("accounts", account_from_row),
     "hashtag": _single("hashtags", hashtag_from_row),
-    # without addresses of its sound: those are never stored
+    # without URLs of its sound: those are never stored
     "work": _single("videos", lambda row: VideoDetail(video=video_from_row(row))),
     "list": _list,
     "search": _search,

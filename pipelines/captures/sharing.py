@@ -1,7 +1,7 @@
-"""One capture of a question at a time, over all processes: others wait and read what it kept.
+"""Shares concurrent captures between processes: one reads the source, others wait for its result.
 
-Here: taking the lease, waiting, giving it back. Not here: reading (`booking`), how a capture's
-rows become its record again (`restoring`).
+Here: acquiring, renewing and releasing the lease, and waiting. Not here: reading
+(`recording/calls.py`), restoring a record from a capture's rows (`shared_results.py`).
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.captures import read_capture
 from warehouse.records.errors import WarehouseError
 
-HELD_FOR_S = 12.0  # whoever died with a lease holds others up for so long at most
+HELD_FOR_S = 12.0  # how long a dead process can block others
 LOOK_EVERY_S = 0.05
 
 
 class Lease:
-    """A capture that is ours; tell it which attempt came of it."""
+    """Lease of a capture by this process; records the attempt that came of it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -35,21 +35,21 @@ class Lease:
 
     @property
     def left(self) -> str | None:
-        """The capture that those who wait may read; a cancelled one says nothing to them."""
+        """Id of the capture for waiting processes; None if it was cancelled."""
         if self.attempt is None or self.attempt.outcome == "cancelled":
             return None
         return self.attempt.capture_id
 
 
 class Recalled(NamedTuple):
-    """What somebody else's capture read, and when."""
+    """Record of another process's capture, and when it was observed."""
 
     value: Seen
     observed_at: datetime
 
 
 class Sharing:
-    """Leases of one process."""
+    """Capture leases of one process."""
 
     def __init__(
         self,
@@ -65,10 +65,10 @@ class Sharing:
         self._clock = clock
 
     async def take(self, question: Question) -> Lease | str:
-        """A lease of our own, or the id of the capture that somebody else has just made.
+        """Acquire the lease, or wait and return the id of another process's capture.
 
         Raises:
-            WarehouseError: The control store cannot be asked.
+            WarehouseError: The control store cannot be read.
         """
         lease = Lease(hashlib.sha256(question.key.encode("utf-8", "replace")).hexdigest())
         while True:
@@ -80,8 +80,8 @@ class Sharing:
                 return capture_id
 
     async def renew(self, lease: Lease) -> None:
-        """Hold a lease for as long as this runs: a polite reader may have to wait for long."""
-        with suppress(WarehouseError):  # then it runs out, and somebody reads the same again
+        """Renew a lease until cancelled: the rate limit may delay a read for long."""
+        with suppress(WarehouseError):  # then it expires, and another process reads the same again
             while True:
                 await self._clock.sleep(HELD_FOR_S / 3)
                 await asyncio.to_thread(
@@ -89,10 +89,10 @@ class Sharing:
                 )
 
     async def give_back(self, lease: Lease) -> None:
-        """End a lease; what somebody waits for is written first.
+        """Release a lease; if others wait, the capture is written first.
 
         Raises:
-            WarehouseError: It could not be written.
+            WarehouseError: The capture could not be written.
         """
         if await asyncio.to_thread(self._control.end_capture, lease.name, lease.owner):
             return
@@ -104,10 +104,10 @@ class Sharing:
             await asyncio.to_thread(self._control.leave_capture, lease.name, lease.owner, left)
 
     async def recall(self, question: Question, capture_id: str) -> Recalled | None:
-        """What a capture read; None where it cannot stand for an answer.
+        """Return the result of a capture; None if it cannot be restored.
 
         Raises:
-            SametrackError: By name, what the capture was told instead.
+            SametrackError: The refusal that the capture recorded.
         """
         return await asyncio.to_thread(self._recall, question, capture_id)
 
@@ -118,7 +118,7 @@ class Sharing:
         return None if row is None or seen is None else Recalled(seen, row["observed_at"])
 
     async def _begin(self, lease: Lease) -> Turn:
-        """A lease that is granted while we are cancelled is given back at once."""
+        """Acquire the lease; if we are cancelled meanwhile, release it at once."""
         begin = asyncio.ensure_future(
             asyncio.to_thread(
                 self._control.begin_capture, lease.name, lease.owner, ttl_s=HELD_FOR_S

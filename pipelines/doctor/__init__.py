@@ -1,5 +1,5 @@
-"""The doctor: is this machine fit for work, and does each surface still answer as we know it?
+"""Health checks: this machine, its stores, and whether each surface still answers as expected.
 
-`machine.py` looks at this machine, `asking.py` asks each surface one polite question, `shapes.py`
-says which keys came and went. Nothing here starts a scan, and no probe becomes an observation.
+`checks/` inspects this machine and its stores; `probes/` sends one request to each surface and
+compares the keys of its payload. Nothing here starts a scan, and no probe becomes an observation.
 """

@@ -1,4 +1,4 @@
-"""A report as a document: the same for `sametrack doctor --json`, the API and the orchestrator."""
+"""Health report as JSON, shared by `sametrack doctor --json`, the API and the orchestrator."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -18,25 +18,25 @@ from warehouse.records.health import (
     endpoints_hurt,
 )
 
-MOST_KEYS = 40  # of one list of keys; the rest is counted
+MOST_KEYS = 40  # keys shown of one list; the rest is counted
 
 
 def to_surface_documents(
     found: Iterable[SurfaceHealth], *, last_worked: Mapping[str, datetime]
 ) -> list[Document]:
-    """One document per surface: what became of it, who suffers, what to do."""
+    """Return one document per surface: outcome, affected endpoints, advice."""
     chosen = list(found)
     hurt = endpoints_hurt(chosen)
     return [_surface(health, hurt.get(health.surface, ()), last_worked) for health in chosen]
 
 
 def to_finding_documents(findings: Sequence[Finding]) -> list[Document]:
-    """One document per thing on this machine."""
+    """Return one document per check."""
     return [asdict(finding) for finding in findings]
 
 
 def to_circuit_documents(states: Iterable[CircuitState]) -> list[Document]:
-    """One document per surface at a host that failed lately or is left alone."""
+    """Return one document per surface with recent failures or an open circuit."""
     return [
         {
             "host": state.host,
@@ -51,7 +51,7 @@ def to_circuit_documents(states: Iterable[CircuitState]) -> list[Document]:
 
 
 def to_robots_documents(decisions: Iterable[RobotsDecision]) -> list[Document]:
-    """One document per decision."""
+    """Return one document per robots.txt decision."""
     return [
         {**decision._asdict(), "decided_at": to_time(decision.decided_at)} for decision in decisions
     ]

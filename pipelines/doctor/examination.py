@@ -1,7 +1,7 @@
-"""One examination: the machine and the stores first, then every surface, then what is kept of it.
+"""One health check: the machine and the stores, then every surface, then storing the results.
 
-It runs in a thread of its own with its own loop; whoever shows it looks at `findings` and
-`surfaces` while it goes. Nothing here knows a terminal or HTTP.
+It runs in its own thread with its own event loop; a view polls `findings` and `surfaces` meanwhile.
+Nothing here knows a terminal or HTTP.
 """
 
 import asyncio
@@ -39,18 +39,18 @@ STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 
 ORDER = (
     "python", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
-    "worker", "api", "dagster", "dagster ui", "stand-in platform",
+    "worker", "api", "dagster", "dagster ui", "sandbox",
     "adb server", "android device", "app", "app layout", "guest mode",
 )  # fmt: skip
 
 type Look = Callable[[], Finding]
 type State = SurfaceHealth | str
-"""What became of a surface, or `waiting`, or `asking`."""
+"""Result of a surface's probe, or `waiting`, or `asking`."""
 
 
 @dataclass(slots=True)
 class Examination:
-    """What is looked at, and what was found until now.
+    """A health check in progress: its checks and the results so far.
 
     Attributes:
         settings: What is chosen.
@@ -74,25 +74,25 @@ class Examination:
     time_s: float = TIME_S
 
     def run(self) -> None:
-        """Look and ask, to the end; never raises. Blocking."""
+        """Run all checks and probes; never raises. Blocking."""
         try:
             with ExitStack() as stack:
                 asyncio.run(self._run(stack))
-        except BaseException as fault:  # noqa: BLE001  # told by whoever shows the examination
+        except BaseException as fault:  # noqa: BLE001  # reported by the view
             self.fault = fault
 
     def end(self) -> None:
-        """Settle what has not answered until now; called when the time of the report is up."""
+        """Close checks and probes without a result; called when the time limit is reached."""
         found = {finding.name for finding in self.findings}
         for name, _ in self.looks:
             if name not in found:
-                self.findings.append(Finding(name, "warn", "gave no answer in time"))
+                self.findings.append(Finding(name, "warn", "no result in time"))
         for surface, state in list(self.surfaces.items()):
             if not isinstance(state, SurfaceHealth):
                 self.surfaces[surface] = _out_of_time(surface, was_asked=state == "asking")
 
     def to_document(self, took_s: float) -> Document:
-        """The whole report."""
+        """Return the complete report."""
         verdict = self.verdict()
         return {
             "profile": None if self.profile is None else self.profile.name,
@@ -107,11 +107,11 @@ class Examination:
         }
 
     def health(self) -> list[SurfaceHealth]:
-        """What became of the surfaces that have been settled."""
+        """Return the results of all finished probes."""
         return [state for state in self.surfaces.values() if isinstance(state, SurfaceHealth)]
 
     def verdict(self) -> Verdict:
-        """What it comes to, as far as it has gone."""
+        """Return the verdict on the results so far."""
         return judge(
             list(self.findings),
             self.health(),
@@ -132,11 +132,11 @@ class Examination:
         except TimeoutError:
             says = f"no answer within {self.time_s - AFTER_CHECKS_S:.0f} s"
             found = (
-                Finding(name, "fail", says, "look at the disk, and at the store's server")
+                Finding(name, "fail", says, "check the disk, and the store's server")
                 if name in STORES
-                else Finding(name, "warn", says, "look again when this machine is less busy")
+                else Finding(name, "warn", says, "run it again when this machine is less busy")
             )
-        except Exception as error:  # noqa: BLE001  # one look that fails is a line of the report
+        except Exception as error:  # noqa: BLE001  # a failing check is a line of the report
             found = Finding(name, "fail", f"{type(error).__name__}: {error}")
         self.findings.append(found)
 
@@ -152,7 +152,7 @@ class Examination:
         if control is not None:
             await self._look_at_workers(control)
         if profile.may_name_loopback and self.surfaces:
-            await self._look("stand-in platform", lambda: check_sandbox(profile.port))
+            await self._look("sandbox", lambda: check_sandbox(profile.port))
         await self._ask(profile, control, warehouse)
 
     async def _opened[T](
@@ -179,7 +179,7 @@ class Examination:
         control: ControlStore | None,
         warehouse: Warehouse | None,
     ) -> None:
-        """Ask the surfaces. Without the control store nobody would know whose turn it is."""
+        """Probe the surfaces; none without the control store, which holds the rate limits."""
         if not self.surfaces:
             return
         if control is None or warehouse is None:
@@ -209,7 +209,7 @@ class Examination:
 
 
 def _place(finding: Finding) -> int:
-    """Where a finding stands in a report: always in the same place, however long it took."""
+    """Return the fixed position of a check in the report."""
     return ORDER.index(finding.name) if finding.name in ORDER else len(ORDER)
 
 

@@ -1,4 +1,4 @@
-"""What the doctor found on this machine, and what the whole report comes to. Pure."""
+"""Results of the health checks of this machine, and the verdict of the whole report. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ EXIT_NOT_ASKED = 4
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing on this machine. `warn`: work goes on without it; `fail`: it does not."""
+    """Result of one check. `warn`: the product works without it; `fail`: it does not."""
 
     name: str
     state: State
@@ -27,7 +27,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A report in one sentence, and the exit status that it means."""
+    """Summary of a report in one sentence, and the exit status."""
 
     exit_code: int
     sentence: str
@@ -40,27 +40,27 @@ def judge(
     is_chosen: bool,
     wants_surfaces: bool = True,
 ) -> Verdict:
-    """What a report comes to: the machine first, then the choice, then the platform.
+    """Summarise a report: the machine first, then the profile, then the platform.
 
     Args:
-        findings: What was found on this machine.
-        surfaces: What became of each surface that was to be asked.
+        findings: Results of the checks of this machine.
+        surfaces: Results of the probes.
         is_chosen: Whether a platform profile is chosen.
-        wants_surfaces: Whether the surfaces were to be asked at all.
+        wants_surfaces: Whether the surfaces were to be probed.
     """
     failed = [finding.name for finding in findings if finding.state == "fail"]
     if failed:
-        sentence = f"this machine is not fit: {_listed(failed)}"
+        sentence = f"checks failed on this machine: {_listed(failed)}"
         if any(health.is_broken for health in surfaces):
             sentence += f"; {_judge_surfaces(surfaces).sentence}"
         return Verdict(exit_code=EXIT_MACHINE, sentence=sentence)
     if not is_chosen:
         return Verdict(
             exit_code=EXIT_NOT_CHOSEN,
-            sentence="no platform profile is chosen, so no surface was asked",
+            sentence="no platform profile is chosen, so no surface was probed",
         )
     if not wants_surfaces:
-        return Verdict(exit_code=EXIT_WELL, sentence="this machine is fit; no surface was asked")
+        return Verdict(exit_code=EXIT_WELL, sentence="this machine is OK; no surface was probed")
     return _judge_surfaces(surfaces)
 
 
@@ -69,13 +69,13 @@ def _judge_surfaces(surfaces: Sequence[SurfaceHealth]) -> Verdict:
     if broken and all(health.outcome in {"unreachable", "not_asked"} for health in surfaces):
         return Verdict(exit_code=EXIT_SURFACES, sentence="the platform cannot be reached")
     if broken:
-        told = f"{len(broken)} of {len(surfaces)} surfaces do not work: {_listed(broken)}"
+        told = f"{len(broken)} of {len(surfaces)} surfaces failed: {_listed(broken)}"
         return Verdict(exit_code=EXIT_SURFACES, sentence=told)
     unasked = [health.surface for health in surfaces if health.outcome == "not_asked"]
     if unasked:
-        told = f"what was asked works; not asked: {_listed(unasked)}"
+        told = f"all probed surfaces work; not probed: {_listed(unasked)}"
         return Verdict(exit_code=EXIT_NOT_ASKED, sentence=told)
-    return Verdict(exit_code=EXIT_WELL, sentence="all well")
+    return Verdict(exit_code=EXIT_WELL, sentence="all checks passed")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,5 +1,5 @@
-"""The outside world: the only code that talks to it. HTTP client, parsers, providers, profiles.
+"""Access to the platform and the chart: HTTP client, parsers, providers, profiles.
 
-No Dagster, no FastAPI. No error of httpx2 leaves this package: errors are those of
-`warehouse.records.errors`, records those of `warehouse.records`.
+No other package contacts a host. No Dagster, no FastAPI. No httpx2 error leaves this package:
+errors are those of `warehouse.records.errors`, records those of `warehouse.records`.
 """

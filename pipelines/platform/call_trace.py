@@ -1,7 +1,7 @@
-"""What one call cost and last saw, failures included, for whoever keeps the book.
+"""Trace of one provider call: requests made and the last response, failures included.
 
-A provider's answer says this of a success. A failure is an exception and carries no body, so the
-client also notes each exchange on the trail of the call that is open, if one is.
+A successful reading carries both itself. A failure is an exception without a body, so the client
+also records each exchange on the trace of the current call, if there is one.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,10 +16,11 @@ _NOT_MODIFIED = 304
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One HTTP answer. `location` is set when a redirect itself is the answer; `retry_after` is
-    the header as it came. `is_unchanged`: the server said that the body kept from before still
-    holds; `status` and `body` are then those of that answer. `validators` are headers to ask with
-    another time.
+    """One HTTP response.
+
+    `location` is set when a redirect itself is the answer; `retry_after` is the unparsed header.
+    `is_unchanged`: the server answered 304; `status` and `body` are then those of the stored
+    response. `validators` are headers for a later conditional request.
     """
 
     surface: str
@@ -35,18 +36,18 @@ class Answer:
 
     @property
     def wire_status(self) -> int:
-        """The status that travelled."""
+        """The status as received (304 for an unchanged body)."""
         return _NOT_MODIFIED if self.is_unchanged else self.status
 
     @property
     def path(self) -> str:
-        """Path of the address, without host and query."""
+        """Path of the URL, without host and query."""
         return urlsplit(self.url).path
 
 
 @dataclass(slots=True)
 class Trail:
-    """Requests made and the last answer seen within one call."""
+    """Requests made and the last response received within one call."""
 
     request_count: int = 0
     last: Answer | None = None
@@ -57,9 +58,9 @@ _OPEN: ContextVar[Trail | None] = ContextVar("trail", default=None)
 
 @contextmanager
 def open_trail() -> Iterator[Trail]:
-    """Note every exchange of this task, and of the tasks it starts, on one trail.
+    """Record every exchange of this task, and of the tasks it starts, on one trace.
 
-    A trail inside another passes on what it saw when it closes.
+    A nested trace adds its requests to the outer one when it closes.
     """
     outer, trail = _OPEN.get(), Trail()
     token = _OPEN.set(trail)
@@ -73,14 +74,14 @@ def open_trail() -> Iterator[Trail]:
 
 
 def note_request() -> None:
-    """One more request leaves."""
+    """Count one request."""
     trail = _OPEN.get()
     if trail is not None:
         trail.request_count += 1
 
 
 def note_answer(answer: Answer) -> None:
-    """This came back."""
+    """Record a response."""
     trail = _OPEN.get()
     if trail is not None:
         trail.last = answer

@@ -1,4 +1,4 @@
-"""What a provider hands over: a record, and everything needed to keep where it came from."""
+"""Results of a provider: a record or a file, with its provenance."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,14 +7,16 @@ from pathlib import Path
 from warehouse.records.errors import UpstreamError
 
 PARSER_VERSION = "vidplat-2"
-"""Raised whenever a parser reads the same payload differently."""
+"""Increase it whenever a parser reads the same payload differently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading[T]:
-    """One successful look at one surface. `payload` is the body that `value` was read from;
-    `request_count` includes repeats, redirects and the source that gave nothing. `instead_of`: the
-    source refused and demo data stands in for its answer, to be shown as such and never kept.
+    """One successful read of one surface.
+
+    `payload` is the body that `value` was parsed from; `request_count` includes retries, redirects
+    and failed alternatives. `instead_of` is set when the source refused and demo data replaces its
+    response; such a value is shown as demo data and never stored.
     """
 
     surface: str
@@ -32,7 +34,7 @@ class Reading[T]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoundFile:
-    """A downloaded sound. The file is named by its hash and belongs to the caller."""
+    """A downloaded sound. The file is named by its hash; the caller removes it."""
 
     path: Path
     sha256: str

@@ -1,8 +1,7 @@
-"""Every way an upstream says no, one row each: its sign, the error it becomes, what to do about it.
+"""Every kind of upstream refusal, one row each: its sign, its error, and how to react.
 
-Pure data, and the only place that knows a policy. Recognising a row in an answer is done in
-`surfaces.py`, `vidplat/` and `chartsrc/`; doing what the policy says is the provider's part, and
-for waits and circuits that of the client.
+Pure data, and the only place that defines a policy. Rows are recognised in `surfaces.py`, `parsers/`
+and `chartsrc/`; providers apply the policy, and the HTTP client applies waits and circuits.
 """
 
 from dataclasses import dataclass
@@ -32,20 +31,20 @@ from warehouse.records.errors import (
 
 
 class Policy(StrEnum):
-    """What to do about a refusal; a row lists its policies in the order they are tried."""
+    """Reaction to a refusal; a row lists its policies in the order they are tried."""
 
-    ONCE_MORE = "once_more"  # the same again, with the cookies set meanwhile
-    OTHER_SOURCE = "other_source"  # where another surface answers the same question
-    BACK_OFF = "back_off"  # leave the surface alone after a burst of these
+    ONCE_MORE = "once_more"  # the same request again, with the cookies set meanwhile
+    OTHER_SOURCE = "other_source"  # try another surface with the same data
+    BACK_OFF = "back_off"  # open the circuit after several in a row
     STOP = "stop"  # no more of this surface in this job; for search, no other term either
-    OPEN_CIRCUIT = "open_circuit"  # nobody asks this surface until a probe succeeds
+    OPEN_CIRCUIT = "open_circuit"  # no process requests this surface until a probe succeeds
     WAIT = "wait_as_told"
     RETRY = "retry_with_jitter"
     REJECT_ITEM = "reject_item"
     REPORT = "report_keys"
-    FILTER_LIST = "filter_list"  # an answer about one work, not an error
-    END_LIST = "end_list"  # a page of no use; the walk says why it ends
-    TELL_CALLER = "tell_caller"  # what was asked for does not exist
+    FILTER_LIST = "filter_list"  # a statement about one video, not an error
+    END_LIST = "end_list"  # the walk ends with a stop reason
+    TELL_CALLER = "tell_caller"  # the requested item does not exist
 
 
 _P = Policy
@@ -55,9 +54,11 @@ _DEMANDED = (_P.STOP, _P.OPEN_CIRCUIT)
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One row. `error` None: the answer is a record and says so itself. `reason` is the word that
-    travels in the error, with a star for a number in it; None where it is the platform's own, or
-    names the keys seen: such a row stands for all of its class that no other row names.
+    """One row of the table.
+
+    `error` is None if the response is a record itself. `reason` is the error's reason, with a star
+    for a number in it. It is None if the reason is the platform's own or lists keys: such a row
+    covers all errors of its class that no other row names.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Refusal:
     policy: tuple[Policy, ...]
 
     def tells(self, word: str | None) -> bool:
-        """True when an error of this row's class with such a word is this row's."""
+        """Return True if an error of this row's class with this reason belongs to this row."""
         if self.reason is None or word is None:
             return self.reason is None
         stem, star, _ = self.reason.partition("*")
@@ -78,17 +79,17 @@ class Refusal:
 # fmt: off
 # ruff: noqa: E501  # one row per line reads as a table
 REFUSALS: tuple[Refusal, ...] = (
-    # Works that the platform names but does not show. No error: an item with the platform's reason.
-    Refusal("filtered_work", "works", "no work, and a filter list that names it", None, None, (_P.FILTER_LIST,)),
+    # Videos that the platform names but does not show. No error: an item with the platform's reason.
+    Refusal("filtered_work", "works", "no video, and a filter list that names it", None, None, (_P.FILTER_LIST,)),
     Refusal("filtered_detail", "works", "a null detail beside a filter detail with a reason", None, None, (_P.FILTER_LIST,)),
-    Refusal("deleted_work", "works", "a work whose own status says that it is deleted", None, "status_deleted", (_P.FILTER_LIST,)),
-    Refusal("gone_redirect", "works", "a redirect to the page for works now gone, naming an unrelated one", None, None, (_P.FILTER_LIST,)),
+    Refusal("deleted_work", "works", "a video whose own status says that it is deleted", None, "status_deleted", (_P.FILTER_LIST,)),
+    Refusal("gone_redirect", "works", "a redirect to the page for videos now gone, naming an unrelated one", None, None, (_P.FILTER_LIST,)),
     Refusal("empty_detail", "works", "a null detail, and nothing says why", EmptyAnswerError, "empty_detail", (_P.OTHER_SOURCE,)),
-    # The surface gives nothing.
+    # Empty responses.
     Refusal("empty_body", "pages", "200 with an empty body", EmptyAnswerError, "empty_body", _WITHHELD),
     Refusal("blocked", "pages", "200 with the bare word `blocked`", EmptyAnswerError, "blocked", _WITHHELD),
     Refusal("page_without_data", "pages", "a container without the data (a shell)", PageWithoutDataError, None, _WITHHELD),
-    # The platform wants a person, an account or another place.
+    # Demands for verification or an account, regional blocks.
     Refusal("script_challenge", "pages", "a page that is a script challenge, or only sets its nonce", VerificationDemandedError, "script_challenge", _DEMANDED),
     Refusal("captcha_page", "pages", "a page without data whose title is that of the captcha", VerificationDemandedError, "captcha_page", _DEMANDED),
     Refusal("verify_redirect", "pages", "a redirect to a verification page", VerificationDemandedError, "verify_redirect", _DEMANDED),
@@ -108,25 +109,25 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("app_verification", "app", "the app demands verification", VerificationDemandedError, "app_verification_prompt", _DEMANDED),
     Refusal("app_unreadable", "app", "the app is missing, or its version has no known layout", AppUnreadableError, None, (_P.STOP,)),
     Refusal("device_unavailable", "app", "no adb server, no such device, or it was lost", DeviceUnavailableError, None, (_P.STOP,)),
-    # Something else than asked for.
-    Refusal("another_item", "pages", "a work, account, track or hashtag other than asked for", SubstitutionError, None, (_P.REJECT_ITEM,)),
+    # Substitutions.
+    Refusal("another_item", "pages", "a video, account, track or hashtag other than asked for", SubstitutionError, None, (_P.REJECT_ITEM,)),
     Refusal("foreign_redirect", "http", "a redirect off the allow-list", SubstitutionError, "foreign_host", (_P.REJECT_ITEM,)),
     Refusal("redirect_loop", "http", "more redirects than we follow", SubstitutionError, "redirect_loop", (_P.REJECT_ITEM,)),
     Refusal("unknown_id", "lists", "status_code 5, or nothing under the id, for an account or a hashtag", UnresolvedIdError, None, (_P.TELL_CALLER,)),
     Refusal("unknown_track", "lists", "status_code 5, or nothing under the id, for a track", InvalidMusicInputError, None, (_P.TELL_CALLER,)),
-    # Pages of a list that lead no further. No error: the walk names the reason.
+    # List pages without continuation. No error: the walk names the reason.
     Refusal("empty_but_more", "lists", "an empty list that claims to have more", None, None, (_P.END_LIST,)),
     Refusal("stalled_cursor", "lists", "a next cursor that is the one just asked for", None, None, (_P.END_LIST,)),
     Refusal("nil_result", "search", "no result, with the platform's word for it", None, None, (_P.END_LIST,)),
     Refusal("empty_ambiguous", "search", "no result, and nothing says why", None, None, (_P.END_LIST,)),
-    # Not as known.
+    # Changed structure.
     Refusal("structure", "structure", "a key that must be there is gone, or of another type", StructureChangedError, None, (_P.REPORT,)),
     Refusal("not_json", "structure", "something else than JSON where JSON is known", StructureChangedError, "not_json", (_P.REPORT,)),
     Refusal("no_container", "structure", "a page without a data container", StructureChangedError, "no_container", (_P.REPORT,)),
     Refusal("broken_frame", "search", "a framed stream that does not add up, or is cut off", StructureChangedError, "broken_frame", (_P.REPORT,)),
     Refusal("unknown_code", "lists", "a status_code that is not known", StructureChangedError, "status_code *", (_P.REPORT,)),
     Refusal("unknown_status", "http", "an HTTP status that is not known, 404 among them", StructureChangedError, "status *", (_P.REPORT,)),
-    # The wire.
+    # Network.
     Refusal("rate_limited", "http", "429", RateLimitedError, None, (_P.WAIT,)),
     Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
     Refusal("budget_spent", "ours", "our own budget of the day is used up", BudgetSpentError, None, (_P.STOP,)),
@@ -143,19 +144,20 @@ REFUSALS: tuple[Refusal, ...] = (
     # Sound.
     Refusal("sound_expired", "media", "403, 404 or 410 for the address of a sound", AudioUnavailableError, None, (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
     Refusal("silent_placeholder", "media", "a photo post whose sound is the silent file", AudioUnavailableError, "silent_placeholder", (_P.REJECT_ITEM,)),
-    Refusal("no_sound_address", "media", "a work that names no sound", AudioUnavailableError, "no_sound_address", (_P.REJECT_ITEM,)),
+    Refusal("no_sound_address", "media", "a video that names no sound", AudioUnavailableError, "no_sound_address", (_P.REJECT_ITEM,)),
     Refusal("not_a_sound", "media", "a page where a sound was expected", AudioUnavailableError, "not_a_sound", (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
 )
 # fmt: on
 
 _BY_NAME = {row.name: row for row in REFUSALS}
-# Rows with a word of their own are looked at before the row that stands for the rest of a class.
+# Rows with a reason are matched before the row that covers the rest of a class.
 _WORDS_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)
 
 
 def refusal_of(error: SametrackError) -> Refusal | None:
-    """The row of an error: by its word where a row of its class has it, else by its class. A word
-    of our own (a circuit is open) stands for what was said before: the first row of the class.
+    """Return the row of an error: by its reason if a row of its class has it, else by its class.
+
+    A reason of our own (an open circuit) maps to the first row of the class.
     """
     word = error.reason if isinstance(error, UpstreamError) else None
     of_class = [row for row in _WORDS_FIRST if row.error is type(error)]
@@ -164,13 +166,13 @@ def refusal_of(error: SametrackError) -> Refusal | None:
 
 
 def policy_of(error: SametrackError) -> tuple[Policy, ...]:
-    """What to do about an error; whatever has no row is not tried again."""
+    """Return the policies for an error; an error without a row is not retried."""
     row = refusal_of(error)
     return (_P.STOP,) if row is None else row.policy
 
 
 def allows(error: SametrackError, policy: Policy) -> bool:
-    """True when a policy is one of those for an error."""
+    """Return True if a policy applies to an error."""
     return policy in policy_of(error)
 
 
@@ -182,7 +184,7 @@ def refused(
     reason: str | None = None,
     status: int | None = None,
 ) -> UpstreamError:
-    """The error of a row, at a surface. `reason` stands in where the row has no word of its own."""
+    """Build the error of a row for a surface. `reason` is used if the row has none of its own."""
     row = _BY_NAME[name]
     if row.error is None or not issubclass(row.error, UpstreamError):
         raise KeyError(name)

@@ -1,7 +1,7 @@
-"""Reading a kept body again with today's parsers: one table from surface to parser. Pure.
+"""Parses an archived body again with the current parsers: one table from surface to parser. Pure.
 
-Here: which parser reads which surface, and the classifier around it, as a live answer meets them.
-Not here: where bodies are kept and what is compared (`captures.replay`).
+Here: which parser reads which surface, with the same refusal checks as for a live response. Not
+here: where bodies are stored and what is compared (`captures.replay`).
 """
 
 from collections.abc import Callable, Mapping
@@ -65,8 +65,8 @@ type Value = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A body as it was captured, and what it was the answer to. `cursor` None: no page of a list
-    was asked for; for the chart it is the number of the page.
+    """An archived body with its request. `cursor` is None outside of lists; for the chart it is
+    the page number.
     """
 
     surface: str
@@ -80,7 +80,7 @@ class Kept:
     place: SearchPlace | None = None
 
     def to_answer(self) -> Answer:
-        """The answer as a client had it."""
+        """Rebuild the response as the client received it."""
         status = HTTPStatus.OK if self.status == HTTPStatus.NOT_MODIFIED else self.status
         return Answer(
             surface=self.surface,
@@ -93,7 +93,7 @@ class Kept:
 
 
 def _user_page(kept: Kept, seen: Seen) -> Value:
-    """The page stands in for the list of posts, and for the account."""
+    """Parse a user page, which replaced the list of posts (with a cursor) or the account."""
     if kept.cursor is None:
         return parse_account_page(kept.body, sec_uid=kept.entity_id, seen=seen)
     return parse_user_page(kept.body, sec_uid=kept.entity_id, seen=seen)
@@ -142,11 +142,11 @@ _CHART: Mapping[str, Callable[[Kept, int, ChartSeen], Value]] = {
 }
 _APP = frozenset({"music_app", "app_work"})
 SURFACES = frozenset(_PLATFORM) | frozenset(_CHART) | _APP
-"""Surfaces whose bodies can be read again."""
+"""Surfaces whose bodies can be parsed again."""
 
 
 class Replayer:
-    """Reads kept bodies of one profile's platform."""
+    """Parses archived bodies of one profile's platform."""
 
     def __init__(self, profile: Profile) -> None:
         markers = profile.markers
@@ -161,10 +161,10 @@ class Replayer:
         self._chart_words = ChartWords(denied=markers.chart_denied, unknown=markers.chart_unknown)
 
     def read(self, kept: Kept) -> Value:
-        """What today's parser reads in a body.
+        """Parse a body with the current parser.
 
         Raises:
-            SametrackError: By name, what a live answer like it would be told to be.
+            SametrackError: The error that a live response with this body would raise.
             KeyError: No parser reads this surface.
         """
         if kept.surface in _CHART:
@@ -189,7 +189,7 @@ class Replayer:
         return _CHART[kept.surface](kept, kept.cursor or 1, seen)
 
     def _read_app(self, kept: Kept) -> Value:
-        """What the app showed: a track where no page was asked for, else some of its works."""
+        """What the app showed: a track where no page was asked for, else some of its videos."""
         seen, app = self._seen(kept), self._app
         if app is None:
             raise refused("structure", "the profile has no app", surface=kept.surface)

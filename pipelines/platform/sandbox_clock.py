@@ -1,7 +1,7 @@
-"""How late it is on the stand-in platform: its clock can be moved, so that a week takes minutes.
+"""Follows the sandbox's clock, which can be moved so that a week takes minutes.
 
-Asked once for each run, so that everything a run observes is stamped by one clock. No other
-platform is ever asked: with any other profile the machine's own time holds.
+It is read once per run, so that all observations of a run use one clock. With any other profile the
+machine's own time is used, and no platform is asked.
 """
 
 import httpx2
@@ -14,9 +14,9 @@ _PATIENCE_S = 2.0
 
 
 def follow_clock(profile: Profile) -> None:
-    """Stamp what is observed from now on by the platform's clock, where it is the stand-in.
+    """Use the sandbox's clock for observation times if the profile is the sandbox.
 
-    One that does not answer leaves the time as it was: whatever is asked of it next says why.
+    If the sandbox does not answer, the time stays unchanged: the next request reports the reason.
     """
     if not profile.may_name_loopback:
         move_observed_time(seconds=0)

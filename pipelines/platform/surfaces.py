@@ -1,7 +1,8 @@
-"""Asking one surface of the platform: from the profile's address to a parsed reading.
+"""Reads one surface of the platform: from the profile's URL to a parsed reading.
 
-Every answer passes the classifier before and, where it held no data, after its parser. What to do
-about a refusal is in `refusals.py`, and the provider's to do; only "once more" is done here.
+Every response passes the refusal checks before its parser, and again after it if it held no data.
+The reactions to a refusal are listed in `refusal_table.py` and applied by the providers; only
+"once more" is applied here.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,7 @@ class Surfaces:
         )
 
     def ask(self, surface: str, **params: str) -> Ask:
-        """A question to a JSON surface."""
+        """Build a request to a JSON surface."""
         return Ask(
             surface=surface,
             url=self.profile.address(surface),
@@ -42,7 +43,7 @@ class Surfaces:
         )
 
     def ask_page(self, surface: str, **ids: str) -> Ask:
-        """A question to a share page."""
+        """Build a request to a share page."""
         return Ask(
             surface=surface,
             url=self.profile.address(surface, **ids),
@@ -51,7 +52,7 @@ class Surfaces:
         )
 
     def seen(self, answer: Answer) -> Seen:
-        """Where and when the records of an answer were seen."""
+        """Build the parse context of a response."""
         return Seen(
             surface=answer.surface,
             observed_at=answer.fetched_at,
@@ -59,7 +60,7 @@ class Surfaces:
         )
 
     def ends_at(self, target: str) -> bool:
-        """True for redirects that are answers: "gone", "not in your region", "verify yourself"."""
+        """Return True for redirects that are answers: deleted, other region, verification."""
         address = read_address(target)
         return address is not None and (
             self.profile.markers.gone_query in address.target
@@ -68,25 +69,25 @@ class Surfaces:
         )
 
     def is_gone(self, answer: Answer) -> bool:
-        """True for the redirect that stands for a work now gone; it names an unrelated one."""
+        """Return True for the redirect of a deleted video; the video it names is unrelated."""
         return self.profile.markers.gone_query in (answer.location or "")
 
     def refuse(self, answer: Answer) -> None:
-        """Stop at what the HTTP answer alone says.
+        """Raise for a refusal that the HTTP response alone shows.
 
         Raises:
-            UpstreamError: By name.
+            UpstreamError: The response is a refusal.
         """
         refuse_answer(answer, self._words)
 
     def explain(self, error: UpstreamError, answer: Answer) -> UpstreamError:
-        """A more exact error for an answer that held no data, where it says why."""
+        """Return a more specific error for a response without data, if its page shows one."""
         return explain(error, answer, self._words)
 
     async def read_twice[T](
         self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]
     ) -> Reading[T]:
-        """Read, and once more where the first answer brought only the visitor's cookies."""
+        """Read, and retry once if the first response only set the visitor's cookies."""
         with open_trail() as trail:
             try:
                 return await self.read(ask, entity_id, parse)
@@ -100,7 +101,7 @@ class Surfaces:
         """Fetch, classify, parse.
 
         Raises:
-            UpstreamError: By name, whatever came instead of data.
+            UpstreamError: The response is a refusal, or unknown in structure.
         """
         with open_trail() as trail:
             async with self.client.circuit(ask):
@@ -132,5 +133,5 @@ class Surfaces:
 
 
 def with_requests[T](reading: Reading[T], request_count: int) -> Reading[T]:
-    """The same reading with all the requests that it took."""
+    """Return the reading with its total number of requests."""
     return replace(reading, request_count=request_count)

@@ -132,7 +132,7 @@ async def test_the_chart_of_the_demo_world_is_the_demo_worlds(settings: Any) -> 
     public = build_chart_provider(real, choose_profile(real), control=BOOK)
     await public.aclose()
     assert (chart.name, public.name) == ("mock", "chart-public")
-    with pytest.raises(ProviderUnsupportedError, match="brings no chart"):
+    with pytest.raises(ProviderUnsupportedError, match="has no chart"):
         build_chart_provider(files, choose_profile(files), control=BOOK)
 
 

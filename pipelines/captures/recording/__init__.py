@@ -1,1 +1,1 @@
-"""Recording of captures: what was asked and observed, as rows of the lake, bodies first."""
+"""Recording of captures: requests and observations as rows of the lake, payloads first."""

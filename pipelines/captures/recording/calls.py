@@ -1,4 +1,4 @@
-"""Running one call to a provider and booking what became of it, whichever way it ends."""
+"""Runs provider calls and records the outcome of each, however it ends."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -26,8 +26,9 @@ type Call[T] = Coroutine[object, object, T]
 
 @dataclass(frozen=True, slots=True)
 class Answered[T]:
-    """What a question was answered with, and when that was observed. `is_stand_in`: demo data in
-    place of an answer that the source refused; it is served as `mock` and kept nowhere.
+    """Value of a call, and when it was observed.
+
+    `is_stand_in`: demo data in place of a refused response; it is served as `mock` and not stored.
     """
 
     value: T
@@ -36,7 +37,7 @@ class Answered[T]:
 
 
 class Booking:
-    """Calls under the cancel watch; each leaves one attempt with the keeper."""
+    """Runs calls under the cancellation poll; each one records an attempt."""
 
     def __init__(self, keeper: Keeper, watch: CancelWatch, sharing: Sharing) -> None:
         self.requests_used = 0
@@ -48,7 +49,7 @@ class Booking:
     async def reading[T: Seen](
         self, question: Question, ask: Callable[[], Call[Reading[T]]]
     ) -> Answered[T]:
-        """An answer: by asking, or what whoever asked the same at this moment was told."""
+        """Return a value: from the source, or from another process that is reading the same."""
         known = answer_at_once(question, await self._keeper.marks())
         if known is not None:
             return Answered(cast("T", known), observed_now())
@@ -63,7 +64,7 @@ class Booking:
     async def _alone[T: Seen](
         self, question: Question, call: Call[Reading[T]], lease: Lease
     ) -> Answered[T]:
-        """An answer of our own, while others wait for it."""
+        """Read the source under our lease, while others wait for the capture."""
         renewing = asyncio.create_task(self._sharing.renew(lease))
         try:
             return await self._read(question, call, lease)
@@ -72,11 +73,11 @@ class Booking:
             await asyncio.shield(self._sharing.give_back(lease))
 
     async def anew[T: Seen](self, question: Question, call: Call[Reading[T]]) -> Answered[T]:
-        """An answer of our own, for what is never stored: addresses that expire."""
+        """Read the source without sharing, for values that are never stored: expiring URLs."""
         return await self._read(question, call, None)
 
     async def link(self, url: str, call: Call[LinkTarget]) -> LinkTarget:
-        """Where a short link leads."""
+        """Resolve a short link."""
         with open_trail() as trail:
             target = await self._run(trail, "short_link", url, call)
         if (await self._keeper.marks()).hold(target.id):
@@ -96,7 +97,7 @@ class Booking:
         return target
 
     async def sound(self, aweme_id: str, call: Call[SoundFile]) -> SoundFile:
-        """A downloaded sound. It is no payload: the file is the caller's."""
+        """Download a sound. It is not archived as a payload: the file is the caller's."""
         with open_trail() as trail:
             file = await self._run(trail, "media", aweme_id, call)
         self._keeper.note(
@@ -126,7 +127,7 @@ class Booking:
                 lease=lease,
             )
         value = without_erased(found.value, await self._keeper.marks())
-        if value is not found.value:  # the body shows what was erased, so it is not kept
+        if value is not found.value:  # the body contains erased data, so it is not stored
             found = replace(found, value=value, payload=b"")
             if isinstance(value, UnavailableVideo):
                 return Answered(value, found.fetched_at)
@@ -148,7 +149,7 @@ class Booking:
         question: Question | None = None,
         lease: Lease | None = None,
     ) -> T:
-        """Run a call under the cancel watch; a failure leaves its row, too."""
+        """Run a call under the cancellation poll; failures are recorded too."""
         asked_at = observed_now()
 
         def note(error: SametrackError | None) -> None:
@@ -184,7 +185,7 @@ class Booking:
 def _stood_in[T](
     found: Reading[T], refused: SametrackError, trail: Trail, question: Question
 ) -> Attempt:
-    """What is kept of an answer that demo data stood in for: that the source refused it."""
+    """Return the attempt behind demo data: the refusal of the source."""
     return failed(
         refused,
         trail,

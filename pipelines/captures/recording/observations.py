@@ -1,6 +1,6 @@
-"""What a record that was read says about the world, sorted by table. Pure.
+"""Splits a parsed record into observations by table. Pure.
 
-One place for captures and for reading the archive again, so that both keep the same things.
+Shared by captures and the replay of the archive, so that both store the same rows.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ type Seen = (
     | ChartIndex
     | ChartPage
 )
-"""Everything that a surface can show."""
+"""Every value that a surface can return."""
 
 
 Kind = Literal["track", "account", "hashtag", "work", "list", "search", "issues", "songs"]
@@ -38,8 +38,10 @@ Kind = Literal["track", "account", "hashtag", "work", "list", "search", "issues"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a surface was asked, of which `kind` the answer is. `entity_id` is the id, the term,
-    or the issue (`latest` for the newest one); `cursor` and `place` say where a page begins.
+    """A request to a surface; `kind` is the kind of its result.
+
+    `entity_id` is the id, the term, or the issue (`latest` for the newest one); `cursor` and
+    `place` are the position of a page.
     """
 
     kind: Kind
@@ -51,7 +53,7 @@ class Question:
 
     @property
     def key(self) -> str:
-        """The same text for the same question, whoever asks."""
+        """Identity of the request, equal in all processes."""
         place = self.place or SearchPlace()
         parts = (self.surface, self.entity_id, self.cursor, place.search_id, place.backtrace)
         return "\x1f".join("" if part is None else str(part) for part in parts)
@@ -59,7 +61,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """Records by table. `items` are the ids that a page showed, in its order; None: no page."""
+    """Records by table. `items` are the ids on a page, in order; None if it was no page."""
 
     videos: tuple[Video, ...] = ()
     tracks: tuple[Track, ...] = ()
@@ -75,7 +77,7 @@ class Observed:
 
 
 def to_observed(value: Seen) -> Observed:
-    """The records in what a surface showed."""
+    """Split the value of a surface into records."""
     match value:
         case VideoPage() | SearchPage():
             return _page(value)
@@ -102,7 +104,7 @@ def _single(value: Track | Account | HashtagInfo | VideoDetail | UnavailableVide
 
 
 def _each_once(videos: Iterable[Video]) -> tuple[Video, ...]:
-    """A work that a page repeats was observed once; its places are in `items`."""
+    """Drop duplicate videos of a page; their positions are in `items`."""
     first: dict[str, Video] = {}
     for video in videos:
         first.setdefault(video.aweme_id, video)

@@ -1,4 +1,4 @@
-"""One attempt to read a surface: what was asked, what came, what was observed in it. Pure."""
+"""One attempt to read a surface: request, response and observations. Pure."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -14,9 +14,7 @@ from warehouse.records.videos import UnavailableVideo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """What was asked, what came, what was observed in it. `outcome`: ok, unavailable, cancelled,
-    or the type of the error.
-    """
+    """Request, response, observations. `outcome`: ok, unavailable, cancelled, or an error type."""
 
     surface: str
     entity_id: str
@@ -35,17 +33,17 @@ class Attempt:
 
     @property
     def asked_surface(self) -> str:
-        """What was asked, whichever surface answered in its place: captures are numbered by it."""
+        """The requested surface, even if another one answered: captures are numbered by it."""
         return self.surface if self.question is None else self.question.surface
 
     @property
     def payload_sha256(self) -> str | None:
-        """Hash of the body; None when nothing came."""
+        """Hash of the body; None if there is none."""
         return hashlib.sha256(self.payload).hexdigest() if self.payload else None
 
 
 def succeeded[T: Seen](reading: Reading[T], question: Question) -> Attempt:
-    """The attempt behind a reading."""
+    """Return the attempt of a successful reading."""
     gone = reading.value if isinstance(reading.value, UnavailableVideo) else None
     return Attempt(
         surface=reading.surface,
@@ -73,7 +71,7 @@ def failed(
     observed_at: datetime,
     question: Question | None = None,
 ) -> Attempt:
-    """The attempt behind an error, with the last body that came; no error means cancelled."""
+    """Return the attempt of an error, with the last body received; None means cancelled."""
     last = trail.last
     known = error if isinstance(error, UpstreamError) else None
     return Attempt(

@@ -1,7 +1,7 @@
-"""Keeping attempts: in batches, payloads first, the `raw.captures` row last.
+"""Writes attempts to the lake: in batches, payloads first, the `raw.captures` row last.
 
-Readers count an observation only once its capture's row exists, so a batch that is cut off half
-way leaves nothing half visible.
+Readers count an observation only once its capture's row exists, so an interrupted batch leaves
+nothing partly visible.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from warehouse.queries.erasures import read_marks
 from warehouse.records.erasure import Marks
 
 FLUSH_AFTER_S = 2.0
-OUTBOX_LINES = 10_000  # a day of a busy desk; whoever listens takes them out every minute
+OUTBOX_LINES = 10_000  # a busy day of requests; the orchestrator reads them every minute
 
 
 class Keeper:
@@ -50,17 +50,17 @@ class Keeper:
         self._writing = asyncio.Lock()
 
     async def marks(self) -> Marks:
-        """Marks of what was erased and is not to be kept again."""
+        """Return the erasure marks: data that must not be stored again."""
         return await self._forgetting.marks()
 
     def note(self, attempt: Attempt) -> None:
-        """Keep an attempt with the next batch."""
+        """Add an attempt to the next batch."""
         if not self._waiting:
             self._waiting_since = self._clock.monotonic()
         self._waiting.append(attempt)
 
     async def flush_when_due(self) -> None:
-        """Write when enough attempts wait, or the oldest has waited long enough."""
+        """Write if enough attempts are pending, or the oldest is old enough."""
         waited_s = self._clock.monotonic() - self._waiting_since
         if len(self._waiting) >= self._flush_every or (
             self._waiting and waited_s >= self._flush_after_s
@@ -68,10 +68,10 @@ class Keeper:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write everything noted until now.
+        """Write all pending attempts.
 
         Raises:
-            WarehouseError: The lake or the control store cannot take it.
+            WarehouseError: The lake or the control store cannot be written.
         """
         async with self._writing:
             attempts, self._waiting = self._waiting, []
@@ -89,7 +89,7 @@ class Keeper:
         stored = self._stored(sorted(filter(None, hashes)))
         for name, rows in batch.tables(stored=stored).items():
             self._lake.append(name, rows, job_id=self._job_id)
-        self._engine.refresh()  # what this process reads next includes what it has just kept
+        self._engine.refresh()  # this process reads its own writes
         self._control.tell_of_captures(batch.lines(), keep_lines=OUTBOX_LINES)
 
     def _stored(self, hashes: list[str]) -> set[str]:
@@ -101,5 +101,5 @@ class Keeper:
 
 
 def _without_body(attempt: Attempt, marks: Marks) -> Attempt:
-    """A body that names an erased account is not kept, however it came: an answer, a refusal."""
+    """Drop the body if it names an erased account, in a refusal too."""
     return replace(attempt, payload=b"") if marks.occur_in(attempt.payload) else attempt

@@ -1,4 +1,4 @@
-"""A batch of attempts as rows of the lake, table by table. Pure."""
+"""Converts a batch of attempts to rows of the lake, table by table. Pure."""
 
 from collections.abc import Callable, Iterable
 from typing import TypedDict
@@ -14,7 +14,7 @@ Row = dict[str, object]
 
 
 class Origin(TypedDict):
-    """What every observation says of where it came from."""
+    """Provenance columns of every observation."""
 
     capture_id: str
     job_id: str | None
@@ -22,7 +22,7 @@ class Origin(TypedDict):
 
 
 class Batch:
-    """Rows of a batch of attempts. `sequences` stand in the attempts' order."""
+    """Rows of a batch of attempts. `sequences` are in the attempts' order."""
 
     def __init__(
         self,
@@ -37,8 +37,10 @@ class Batch:
         self._job_id = job_id
 
     def tables(self, *, stored: set[str]) -> dict[str, list[Row]]:
-        """Rows by table, in the order in which they are to be written: payloads first, the
-        `raw.captures` row, which makes the others count, last. `stored` bodies are left out.
+        """Return rows by table in the order of writing.
+
+        Payloads come first; the `raw.captures` rows, which make the others visible, come last.
+        `stored` bodies are left out.
         """
         return {
             "raw.payloads": self._payloads(stored),
@@ -58,7 +60,7 @@ class Batch:
         }
 
     def lines(self) -> list[CaptureLine]:
-        """What other processes should hear of these captures."""
+        """Return the outbox lines that announce these captures."""
         return [
             CaptureLine(
                 entity=entity_of(attempt.surface, attempt.entity_id),
@@ -138,7 +140,7 @@ class Batch:
 
 
 def entity_of(surface: str, entity_id: str) -> str:
-    """The thing that a capture is about, as generations count it: `music:<id>` and the like."""
+    """Return the key of a capture's entity for generation counters: `music:<id>` and the like."""
     kind = next((kind for word, kind in _KINDS if surface.startswith(word)), "video")
     return f"{kind}:{entity_id}"
 
@@ -151,7 +153,7 @@ _KINDS = (
     ("chart_", "chart"),
     ("short_link", "link"),
 )
-"""By the beginning of the surface's name; every other surface shows works."""
+"""By prefix of the surface's name; every other surface shows videos."""
 
 
 def _each[T](to_row: Callable[..., Row], records: tuple[T, ...], origin: Origin) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Bodies of the archive by their hash, for whoever asks a server whether one still holds."""
+"""Archived bodies by hash, for conditional requests."""
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
@@ -12,6 +12,6 @@ class StoredBodies:
         self._engine = engine
 
     def read_body(self, sha256: str) -> bytes | None:
-        """A body; None when it is not kept (any more, or yet)."""
+        """Return a body; None if it is not stored (yet, or any more)."""
         packed = read_payload(self._engine, sha256)
         return None if packed is None else unpack_bytes(packed)

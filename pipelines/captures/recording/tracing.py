@@ -1,8 +1,8 @@
-"""Spans of captures for OpenTelemetry, and where spans are sent.
+"""OpenTelemetry spans of captures, and their export.
 
-Without the extra `telemetry`, or without an address in the environment, nothing is made or sent.
-Requests have their spans from the web framework, which uses the same provider. No span holds an
-address, an id or a word of anybody: only which surface was asked, and how it went.
+Without the extra `telemetry`, or without an endpoint in the environment, no spans are created.
+HTTP requests get spans from the web framework, through the same provider. A span contains no URL,
+id or user text: only the surface and the outcome.
 """
 
 import os
@@ -26,7 +26,7 @@ _log = structlog.get_logger("tracing")
 
 @cache
 def start_tracing() -> bool:
-    """Send the spans of this process to the OTLP address in the environment; True if it does."""
+    """Export spans to the OTLP endpoint in the environment; return True if one is set."""
     if not os.environ.get(ENDPOINT):
         return False
     try:
@@ -45,7 +45,7 @@ def start_tracing() -> bool:
 
 @contextmanager
 def capture_span(surface: str) -> Iterator[None]:
-    """A span around one capture, which ends with the type of its error where it has one."""
+    """Open a span around one capture; on an error it gets the error's type as status."""
     start_tracing()
     tracer = trace.get_tracer(SERVICE)
     with tracer.start_as_current_span(

@@ -1,1 +1,1 @@
-"""Replay of the archive: kept bodies read again with today's parsers, and what would change."""
+"""Replay of the archive: parse stored bodies with the current parsers and report differences."""

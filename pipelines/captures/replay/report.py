@@ -1,4 +1,4 @@
-"""What reading the archive again has shown, by surface: counts, fields, examples."""
+"""Report of a replay by surface: counts, fields, examples."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ NEWS = frozenset[Kind]({"changed", "new_error", "now_parsed", "other_refusal"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One capture that would be read otherwise, and how."""
+    """One capture that is parsed differently now."""
 
     kind: Kind
     capture_id: str
@@ -25,8 +25,9 @@ class Example:
 
 @dataclass(slots=True)
 class SurfaceReplay:
-    """What became of the captures of a surface. `fields` counts records by the field that
-    differs; a record that came or went counts as `+record` or `-record`.
+    """Replay of one surface. `fields` counts records by differing field.
+
+    A record that was added or removed counts as `+record` or `-record`.
     """
 
     surface: str
@@ -36,7 +37,7 @@ class SurfaceReplay:
     examples: list[Example] = field(default_factory=list)
 
     def to_document(self) -> dict[str, object]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "surface": self.surface,
             "captures": self.kinds.total(),

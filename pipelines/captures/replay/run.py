@@ -1,9 +1,9 @@
-"""The archive read again with today's parsers: what would be observed otherwise.
+"""Replays the archive with the current parsers and reports what would be observed differently.
 
-Nothing is fetched. `Replay.run` compares what was kept with what today's parsers read in the same
-bodies; with `is_written` it appends what differs: a new capture row with today's parser version,
-no request, the time and the sequence of the old one and `reason` "replay of <capture_id>", and the
-observations under it. Rows that stood stay; reads prefer the newer commit of an observation.
+Nothing is fetched. `Replay.run` compares the stored rows with what the current parsers return for
+the same bodies. With `is_written` it appends the differences: a new capture row with the current
+parser version, no request, time and sequence of the old one and `reason` "replay of <capture_id>",
+with the observations under it. Existing rows stay; reads prefer the newer commit of an observation.
 """
 
 from collections import Counter
@@ -63,7 +63,7 @@ class _Outcome:
 
 
 class Replay:
-    """Reads the archive of one lake again. `on_step` hears how many captures are done, of all."""
+    """Replays the archive of one lake."""
 
     def __init__(self, *, lake: Lake, engine: Engine, profile: Profile) -> None:
         self._lake = lake
@@ -78,10 +78,12 @@ class Replay:
         is_written: bool = False,
         on_step: Callable[[int, int], object] = lambda _done, _total: None,
     ) -> list[SurfaceReplay]:
-        """Compare, and write where asked to; by surface.
+        """Compare, and write if requested; return the report by surface.
+
+        `on_step` is called with the number of captures done and their total.
 
         Raises:
-            WarehouseError: The archive cannot be read, or what differs not be kept.
+            WarehouseError: The archive cannot be read, or the differences cannot be written.
         """
         found: dict[str, SurfaceReplay] = {}
         total, done = count_archive(self._engine, since=since, surfaces=surfaces), 0
@@ -145,7 +147,7 @@ class Replay:
             if outcome.attempt is None or outcome.kind not in {"changed", "now_parsed"}:
                 continue
             for name, rows in _rewritten(capture, outcome.attempt).items():
-                # the items of a page are its old capture's, where that had any
+                # items of a page stay with the old capture if it had any
                 if name != "raw.capture_items" or outcome.kind == "now_parsed":
                     self._lake.append(name, rows, job_id=capture["job_id"])
 
@@ -167,7 +169,7 @@ def _kept(capture: Row, body: bytes, place: SearchPlace | None) -> Kept:
 def _question(kept: Kept) -> Question:
     is_issue = kept.surface.startswith("chart_") and kept.entity_id.isdigit()
     return Question(
-        kind="list",  # which kind matters to those who wait for a capture; nobody does
+        kind="list",  # the kind matters only to processes that wait for a capture; none does
         surface=kept.surface,
         entity_id=kept.entity_id,
         cursor=kept.cursor,
@@ -203,7 +205,7 @@ def _compared(capture: Row, stored: Stored, attempt: Attempt) -> _Outcome:
 def _differences(
     table: str, before: list[dict[str, Any]], after: list[dict[str, object]]
 ) -> list[str]:
-    """The name of each field that differs, once per record."""
+    """Return the names of differing fields, once per record."""
     key = _KEYS[table]
     old = {row[key]: row for row in before}
     new = {row[key]: row for row in after}

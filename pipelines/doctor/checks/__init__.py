@@ -1,1 +1,1 @@
-"""Checks of this machine and its stores: each returns a finding and changes nothing."""
+"""Checks of this machine and its stores: each returns a result and changes nothing."""

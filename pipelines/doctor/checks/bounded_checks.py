@@ -1,4 +1,4 @@
-"""Looks that may hang, each in a daemon thread: a dead disk or server must not hold the report."""
+"""Runs checks that may hang in daemon threads: a dead disk or server must not block the report."""
 
 import asyncio
 import threading
@@ -7,13 +7,13 @@ from concurrent.futures import Future
 
 
 def begin[T](look: Callable[[], T], *, name: str) -> Future[T]:
-    """Run `look` in a thread that does not keep the process alive."""
+    """Run `look` in a daemon thread."""
     future: Future[T] = Future()
 
     def run() -> None:
         try:
             found = look()
-        except BaseException as error:  # noqa: BLE001  # whatever it is, the asker is told
+        except BaseException as error:  # noqa: BLE001  # passed on to the caller
             future.set_exception(error)
         else:
             future.set_result(found)
@@ -23,11 +23,11 @@ def begin[T](look: Callable[[], T], *, name: str) -> Future[T]:
 
 
 async def within[T](look: Callable[[], T], seconds: float, *, name: str) -> T:
-    """What `look` returns.
+    """Return the result of `look`.
 
     Raises:
-        TimeoutError: It takes longer; the thread is left behind.
+        TimeoutError: It takes longer; the thread is abandoned.
     """
-    # shielded: a future that is cancelled could not be set by its thread any more
+    # shielded: the thread could not set the result of a cancelled future
     waiting = asyncio.wrap_future(begin(look, name=name))
     return await asyncio.wait_for(asyncio.shield(waiting), seconds)

@@ -1,18 +1,18 @@
-"""Looks at Dagster's UI, and through it at the code server. Loads no Dagster."""
+"""Checks Dagster's UI, and the code server through it. Does not import Dagster."""
 
 import httpx2
 
 from pipelines.doctor.checks.machine import LOOPBACK, is_listening
 from pipelines.doctor.findings import Finding
 
-START = "`sametrack up` starts it; scans from the command line do without"
+START = "`sametrack up` starts it; scans from the command line do not need it"
 _ANSWER_S = 3.0
 _LOCATIONS = """{ locationStatusesOrError {
   ... on WorkspaceLocationStatusEntries { entries { name loadStatus } } } }"""
 
 
 def check_code_server(port: int) -> Finding:
-    """The UI answers, and the code location behind it is loaded."""
+    """Check that the UI answers and that its code location is loaded."""
     if not is_listening(port):
         return Finding("dagster ui", "warn", f"nothing listens on port {port}", START)
     try:
@@ -24,7 +24,7 @@ def check_code_server(port: int) -> Finding:
         )
         found = answer.raise_for_status().json()["data"]["locationStatusesOrError"]["entries"]
     except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
-        says = f"port {port} gives no answer of use ({type(error).__name__})"
+        says = f"port {port} gives no valid response ({type(error).__name__})"
         return Finding("dagster ui", "warn", says, "see `logs` in the data home")
     loaded = [entry["name"] for entry in found if entry["loadStatus"] == "LOADED"]
     if not loaded:

@@ -1,6 +1,6 @@
-"""Looks at this machine: one function per thing, each returns a finding and changes nothing.
+"""Checks of this machine: one function each, which returns a result and changes nothing.
 
-Not here: the stores (`stores.py`), the orchestrator (`orchestrator.py`), the platform.
+Not here: the stores (`stores.py`), the orchestrator (`code_server.py`), the platform.
 """
 
 import os
@@ -27,24 +27,24 @@ _ANSWER_S = 3.0
 
 
 def check_python() -> Finding:
-    """Version, environment and the installed Sametrack."""
+    """Check the versions of Python and Sametrack, and the virtual environment."""
     found = ".".join(map(str, sys.version_info[:3]))
     says = f"{found}, Sametrack {version('sametrack')}"
     if sys.version_info[:2] < OLDEST_PYTHON:
         return Finding("python", "fail", says, "use Python 3.12 or newer, then `make env`")
     if sys.prefix == sys.base_prefix:
         return Finding(
-            "python", "warn", f"{says}, outside of an environment of its own", "run `make env`"
+            "python", "warn", f"{says}, outside of a virtual environment", "run `make env`"
         )
     return Finding("python", "ok", f"{says}, in {Path(sys.prefix).name}")
 
 
 def check_chromium(chosen: Path | None, *, is_needed: bool) -> Finding:
-    """The browser of `browser-public`: where it is, and which.
+    """Check the browser of `browser-public`.
 
     Args:
-        chosen: The one that the settings name.
-        is_needed: Whether the chosen source reads with it.
+        chosen: Path in the settings.
+        is_needed: Whether the configured source uses it.
     """
     path = str(chosen) if chosen else next(filter(None, map(shutil.which, _CHROMIUMS)), None)
     advice = "run `make setup-browser`, or set CHROMIUM_PATH"
@@ -61,7 +61,7 @@ def check_chromium(chosen: Path | None, *, is_needed: bool) -> Finding:
 
 
 def check_disk(folder: Path, *, min_free_mb: int) -> Finding:
-    """Room for more observations below `folder`, or where it will be."""
+    """Check free space and write access of `folder`, or of its nearest existing parent."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     free_mb = shutil.disk_usage(there).free // MEGABYTE
     says = f"{free_mb:,} MB free"
@@ -69,36 +69,36 @@ def check_disk(folder: Path, *, min_free_mb: int) -> Finding:
         advice = "free some space, choose another DATA_HOME, or lower MIN_FREE_DISK_MB"
         return Finding("disk", "fail", f"{says}, {min_free_mb:,} MB are needed", advice)
     if not os.access(there, os.W_OK):
-        return Finding("disk", "fail", "DATA_HOME cannot be written to", "check its owner")
+        return Finding("disk", "fail", "DATA_HOME is not writable", "check its owner")
     return Finding("disk", "ok", f"{says} of {min_free_mb:,} MB needed")
 
 
 def check_time_zone(name: str) -> Finding:
-    """The zone of `time` in answers, and that of this machine."""
+    """Check the time zone of `time` in responses, and show that of this machine."""
     here = time.strftime("%Z %z")
     if name not in available_timezones():
         return Finding("time zone", "fail", f"{name} is unknown here", "install the package tzdata")
     ZoneInfo(name)
-    return Finding("time zone", "ok", f"answers in {name}; this machine: {here}")
+    return Finding("time zone", "ok", f"responses in {name}; this machine: {here}")
 
 
 def check_workers(live: Callable[[], Sequence[str]]) -> Finding:
-    """Whether somebody is there to run scans."""
+    """Check that a worker is running."""
     workers = live()
     if workers:
         return Finding("worker", "ok", f"{len(workers)} alive")
-    advice = "`sametrack up` or `sametrack worker` starts one; `sametrack scan` brings its own"
+    advice = "`sametrack up` or `sametrack worker` starts one; `sametrack scan` runs its own"
     return Finding("worker", "warn", "none is alive", advice)
 
 
 def check_port(name: str, port: int, *, setting: str, path: str) -> Finding:
-    """Whether a service of ours listens on a port, somebody else, or nobody."""
+    """Check whether our service, another program or nothing listens on a port."""
     if not is_listening(port):
         return Finding(name, "ok", f"port {port} is free; the service is not running")
     try:
         answer = httpx2.get(f"http://{LOOPBACK}:{port}{path}", timeout=_ANSWER_S, trust_env=False)
     except httpx2.HTTPError as error:
-        says = f"port {port} is taken and gives no answer ({type(error).__name__})"
+        says = f"port {port} is taken and does not answer ({type(error).__name__})"
         return Finding(name, "warn", says, f"see what listens there, or change {setting}")
     if answer.is_success:
         return Finding(name, "ok", f"answers on port {port}")
@@ -107,15 +107,15 @@ def check_port(name: str, port: int, *, setting: str, path: str) -> Finding:
 
 
 def check_sandbox(port: int) -> Finding:
-    """The stand-in platform, where it is the chosen one."""
+    """Check that the sandbox is running; for the profile `sandbox`."""
     if is_listening(port):
-        return Finding("stand-in platform", "ok", f"listens on port {port}")
+        return Finding("sandbox", "ok", f"listens on port {port}")
     advice = "start it: `sametrack up --sandbox`, or `sametrack sandbox` alone"
-    return Finding("stand-in platform", "warn", f"nothing listens on port {port}", advice)
+    return Finding("sandbox", "warn", f"nothing listens on port {port}", advice)
 
 
 def is_listening(port: int) -> bool:
-    """True when something accepts connections on this loopback port."""
+    """Return True if a process accepts connections on this loopback port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((LOOPBACK, port)) == 0

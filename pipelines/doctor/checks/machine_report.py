@@ -1,6 +1,6 @@
-"""One examination of this machine and its stores, for whoever has no terminal to show it on.
+"""Health check of this machine and its stores for the scheduled job.
 
-The looks that need the front door's own settings are left to `sametrack doctor`.
+Checks that need the API's settings are left to `sametrack doctor`.
 """
 
 import time
@@ -14,7 +14,7 @@ from pipelines.settings import Settings
 
 
 def examine_machine(settings: Settings) -> Document:
-    """Look at the machine, the stores and the workers; no surface is asked. Blocking.
+    """Check the machine, the stores and the workers; no surface is probed. Blocking.
 
     Raises:
         ProfileNotChosenError: No profile is chosen.

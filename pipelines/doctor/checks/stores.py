@@ -1,4 +1,4 @@
-"""The stores of the chosen world, opened to be looked at; what cannot be opened is a finding."""
+"""Checks of the stores of the configured world; a store that cannot be opened is a result."""
 
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Warehouse:
 
 
 def open_home_of(settings: Settings, world: str) -> tuple[Finding, Home | None]:
-    """The home of a world, and whether it is that world's."""
+    """Open the home of a world, and check that it belongs to it."""
     try:
         home = open_home(settings.data_home, world)
     except SametrackError as error:
@@ -35,7 +35,7 @@ def open_home_of(settings: Settings, world: str) -> tuple[Finding, Home | None]:
 def check_control(
     settings: Settings, home: Home, stack: ExitStack
 ) -> tuple[Finding, ControlStore | None]:
-    """The control store: opens, is of this world, has a schema that we know."""
+    """Check that the control store opens, belongs to this world and has a known schema."""
     try:
         control = open_control(settings.control_url or home.control_url, world=home.world)
         stack.enter_context(closing(control))
@@ -48,7 +48,7 @@ def check_control(
 def check_warehouse(
     settings: Settings, home: Home, stack: ExitStack
 ) -> tuple[Finding, Warehouse | None]:
-    """The warehouse: opens, is of this world, takes a row and gives it back."""
+    """Check that the warehouse opens, belongs to this world, and stores and returns a row."""
     try:
         lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
         engine = stack.enter_context(closing(Engine(lake)))
@@ -59,9 +59,9 @@ def check_warehouse(
     except SametrackError as error:
         return _failed("warehouse", error), None
     if not is_back:
-        advice = "look at the disk and at who else writes to this lake"
-        return Finding("warehouse", "fail", "a row written is not read back", advice), None
-    says = f"{len(lake.tables)} tables open, take rows and give them back"
+        advice = "check the disk, and which other programs write to this lake"
+        return Finding("warehouse", "fail", "a written row is not read back", advice), None
+    says = f"{len(lake.tables)} tables can be read and written"
     return Finding("warehouse", "ok", says), Warehouse(lake, engine)
 
 

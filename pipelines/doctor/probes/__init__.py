@@ -1,1 +1,1 @@
-"""Probes of the surfaces: one polite request each, judged by the shape of its payload."""
+"""Probes of the surfaces: one rate-limited request each, judged by the shape of its payload."""

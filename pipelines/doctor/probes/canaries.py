@@ -1,7 +1,7 @@
-"""What to ask about: ids that guests can see, from the settings, the warehouse or the stand-in.
+"""Ids to probe with: visible to guests, from the settings, the warehouse or the sandbox.
 
-An id is never invented: where none is known, the surface is not asked and the report says what
-to give. Probes that succeed teach more: a list names works, a work names its account.
+Ids are never invented: if none is known, the surface is not probed and the report says which
+setting to set. Successful probes add ids: a list names videos, a video names its account.
 """
 
 from collections.abc import Mapping
@@ -24,28 +24,28 @@ _FROM_SETTINGS: Mapping[Kind, str] = {
     "term": "canary_term",
 }
 KEPT = 4
-"""So many of a kind are remembered: a canary that is gone must not condemn its surface."""
+"""Ids kept per kind: one deleted canary must not fail its surface."""
 _WORLD_S = 10.0
 
 
 @dataclass(slots=True)
 class Canaries:
-    """Known ids by kind, best first. The `sound` of a work is an address that expires."""
+    """Known ids by kind, best first. The `sound` of a video is a URL that expires."""
 
     _known: dict[Kind, list[str]] = field(default_factory=dict)
 
     def offer(self, kind: Kind, value: str | None) -> None:
-        """One more id, behind those that are known."""
+        """Append an id."""
         known = self._known.setdefault(kind, [])
         if value and value not in known and len(known) < KEPT:
             known.append(value)
 
     def of(self, kind: Kind) -> tuple[str, ...]:
-        """Ids of a kind; empty when none is known."""
+        """Return the ids of a kind; empty if none is known."""
         return tuple(self._known.get(kind, ()))
 
     def learn(self, seen: object) -> None:
-        """Take in what an answer names."""
+        """Collect the ids in a probe's result."""
         if isinstance(seen, Track):
             self.offer("term", seen.title)
         elif isinstance(seen, VideoPage | SearchPage):
@@ -67,25 +67,25 @@ class Canaries:
 
 
 def offer_chosen(canaries: Canaries, settings: Settings) -> None:
-    """Ids that the operator has chosen."""
+    """Add the ids from the settings."""
     for kind, name in _FROM_SETTINGS.items():
         canaries.offer(kind, getattr(settings, name))
 
 
 def offer_observed(canaries: Canaries, known: Mapping[str, str | None]) -> None:
-    """Ids that were observed before."""
+    """Add ids that were observed before."""
     for kind in _FROM_SETTINGS:
         canaries.offer(kind, known.get(kind))
 
 
 def offer_sandbox_tracks(canaries: Canaries, *, port: int) -> None:
-    """Ids of the stand-in platform that runs on this machine, where it does."""
+    """Add ids of the sandbox on this machine, if it is running."""
     address = f"http://127.0.0.1:{port}/_world/tracks?limit=3&counts=0"
     try:
         answer = httpx2.get(address, timeout=_WORLD_S, trust_env=False)
         tracks: list[dict[str, Any]] = answer.raise_for_status().json()["tracks"]
     except (httpx2.HTTPError, ValueError, KeyError):
-        return  # what is down is found out by asking its surfaces
+        return  # the probes themselves report that it is down
     for track in tracks:
         for kind, name in _WORLD_NAMES.items():
             canaries.offer(kind, track.get(name))

@@ -1,8 +1,7 @@
-"""The shape of a payload as its key paths, and how it differs from good answers before. Pure.
+"""Shape of a payload as its key paths, and its difference from earlier good payloads. Pure.
 
 A path is written `aweme_list[].statistics.digg_count`; names that are numbers become `*`. A path
-that ends in `?` is there, but holds nothing (null, an empty list or object), so nothing can be
-said of what lies below it.
+that ends in `?` exists but is empty (null, an empty list or object), so its children are unknown.
 """
 
 import hashlib
@@ -11,17 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-LOOKED_AT = 30  # entries of one list; a page has about twenty
+LOOKED_AT = 30  # entries inspected per list; a page has about twenty
 DEEPEST = 10
 MOST_PATHS = 800
 STABLE_AFTER = 3
-"""A key is stable once so many good answers in a row had it."""
+"""A key is stable once this many good payloads in a row had it."""
 _NUMBER = re.compile(r"[0-9]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Key paths that are new, and that are missing. `is_loss`: a stable one is missing."""
+    """New and missing key paths. `is_loss`: a stable one is missing."""
 
     came: tuple[str, ...] = ()
     went: tuple[str, ...] = ()
@@ -29,7 +28,7 @@ class Change:
 
 
 def key_paths(payload: object) -> tuple[str, ...]:
-    """The key paths of a decoded JSON payload, sorted; an empty tuple where it has no keys."""
+    """Return the sorted key paths of a decoded JSON payload; empty if it has no keys."""
     found: set[str] = set()
     for path in _walk(payload, "", 0):
         found.add(path)
@@ -39,16 +38,16 @@ def key_paths(payload: object) -> tuple[str, ...]:
 
 
 def fingerprint(paths: Iterable[str]) -> str:
-    """A short name of a shape: equal shapes have equal ones."""
+    """Return a short hash of a shape."""
     text = "\n".join(sorted(paths))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def change_since(now: Sequence[str], good: Sequence[Sequence[str]]) -> Change:
-    """What came and went against good answers, newest first.
+    """Compare key paths with those of good payloads, newest first.
 
-    A key came when no good answer had it, and went when every good answer had it. What lies below
-    a key that holds nothing is not judged.
+    A key is new if no good payload had it, and missing if every good payload had it. Children of an
+    empty key are not compared.
     """
     if not good or not now:
         return Change()
@@ -82,7 +81,7 @@ def _walk(value: object, path: str, depth: int) -> Iterator[str]:
 
 
 def _is_refuted(path: str, found: AbstractSet[str]) -> bool:
-    """`music?` beside `music`: drop the plain one, unless another item shows what lies below."""
+    """Return True for `music` if `music?` exists too and no item has children below it."""
     below = (f"{path.rstrip('?')}.", f"{path.rstrip('?')}[]")
     has_below = any(other.startswith(below) for other in found)
     return has_below if path.endswith("?") else f"{path}?" in found and not has_below
@@ -101,7 +100,7 @@ def _is_below(path: str, tops: AbstractSet[str]) -> bool:
 
 
 def _tops(paths: Iterable[str]) -> tuple[str, ...]:
-    """Without what lies below another path of the list: one lost object is one line."""
+    """Drop paths below another path of the list: one lost object is one line."""
     chosen = sorted(paths)
     every = set(chosen)
     return tuple(path for path in chosen if not _is_below(path, every - {path}))

@@ -1,4 +1,4 @@
-"""From the body of an answer to the JSON in it, whichever way the surface wraps it."""
+"""Extracts the JSON from a response body, in any wrapping of the surfaces."""
 
 import re
 from datetime import UTC, datetime
@@ -15,9 +15,9 @@ _FRAMED = re.compile(rb"\s*[0-9A-Fa-f]{1,8}\r?\n")
 
 
 def decoded(body: bytes, *, surface: str) -> object:
-    """The JSON in a body: plain, framed, or in the container of a page; None where there is none.
+    """Decode the JSON in a body: plain, framed, or in the container of a page; None if none.
 
-    The documents of a framed body come as one list.
+    The documents of a framed body are returned as one list.
     """
     try:
         if body.lstrip()[:1] == b"<":

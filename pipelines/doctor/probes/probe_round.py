@@ -1,5 +1,6 @@
-"""One round of questions over open stores, and its lines kept: for the command line and for the
-scheduled canaries alike.
+"""Runs one round of probes over open stores and stores its results.
+
+Used by the command line and by the scheduled canaries.
 """
 
 import asyncio
@@ -43,9 +44,9 @@ from warehouse.records.health import SurfaceHealth
 def ask_all_surfaces(
     settings: Settings, profile: Profile, *, asked_by: str
 ) -> tuple[list[SurfaceHealth], dict[str, datetime]]:
-    """Ask every surface over stores that are open for as long as it takes; blocking.
+    """Open the stores and probe every surface. Blocking.
 
-    Returns what became of each, and when each had worked before.
+    Returns the result of each surface, and when each last worked before.
 
     Raises:
         WarehouseError: A store cannot be opened or written.
@@ -81,18 +82,17 @@ async def ask_and_keep(
     watch: Watch | None = None,
     total_s: float = TOTAL_S,
 ) -> list[SurfaceHealth]:
-    """Ask each of `surfaces` its one question, and append what became of it after `total_s` at
-    most.
+    """Probe each of `surfaces`, and append the results after `total_s` at most.
 
     Raises:
-        WarehouseError: What is known cannot be read, or the lines cannot be kept.
+        WarehouseError: Known ids cannot be read, or the results cannot be stored.
     """
     good = await asyncio.to_thread(read_shapes, warehouse, surfaces)
     canaries = await asyncio.to_thread(find_canaries, settings, profile, warehouse)
     turns = Turns(
         control, profile.rate, daily_budget=settings.daily_request_budget, patience_s=PATIENCE_S
     )
-    # nothing is asked conditionally: the shape of an answer is what is looked at
+    # no conditional requests: the payload is needed to compare its shape
     manners = build_manners(profile, control, is_robots_obeyed=settings.robots == "obey")
     client = GuestClient(profile, turns, limits=LIMITS, manners=manners)
     async with aclosing(Reader(client)) as reader:
@@ -104,11 +104,11 @@ async def ask_and_keep(
 
 
 def find_canaries(settings: Settings, profile: Profile, warehouse: Warehouse) -> Canaries:
-    """What can be asked about: chosen, observed, or told by the stand-in platform."""
+    """Collect ids to probe with: from the settings, observations, or the sandbox."""
     canaries = Canaries()
     offer_chosen(canaries, settings)
     canaries.offer("rank_id", profile.chart.rank_id)
-    if profile.may_name_loopback:  # before what was observed: another world may run there now
+    if profile.may_name_loopback:  # before observed ids: the sandbox may run another world now
         offer_sandbox_tracks(canaries, port=profile.port)
     offer_observed(canaries, read_known_ids(warehouse.engine))
     return canaries
@@ -117,7 +117,7 @@ def find_canaries(settings: Settings, profile: Profile, warehouse: Warehouse) ->
 def read_shapes(
     warehouse: Warehouse, surfaces: Sequence[str]
 ) -> Mapping[str, Sequence[Sequence[str]]]:
-    """Per surface the shapes of good answers, newest first; from captures where none was probed."""
+    """Return the shapes of good payloads per surface, newest first; from captures if unprobed."""
     shapes: dict[str, Sequence[Sequence[str]]] = dict(read_good_shapes(warehouse.engine))
     without = [surface for surface in surfaces if surface not in shapes]
     for surface, packed in read_good_bodies(warehouse.engine, without).items():

@@ -1,6 +1,7 @@
-"""How each surface is asked its one question, without the second source that a provider falls
-back to. An answer that brings only the visitor's cookies is asked for once more, as every guest's
-browser does. What is asked about is decided in `probes.py`.
+"""Request of each surface's probe, without the fallback sources of a provider.
+
+A response that only sets the visitor's cookies is requested again, as a browser does. The ids come
+from `canaries.py`.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,7 @@ type Detail = VideoDetail | UnavailableVideo
 
 
 class Reader:
-    """What is asked with: one guest, whose cookies are those that the platform set."""
+    """Client of the probes: one guest, with the cookies that the platform set."""
 
     def __init__(self, client: GuestClient) -> None:
         self.client = client
@@ -42,13 +43,13 @@ class Reader:
         await self.client.aclose()
 
     async def read[T](self, ask: Ask, entity_id: str, parse: Callable[[bytes, Seen], T]) -> T:
-        """One question to the platform, and what its answer says."""
+        """Send one request to the platform, and parse the response."""
         at = self.surfaces
         found = await at.read_twice(ask, entity_id, lambda a: parse(a.body, at.seen(a)))
         return found.value
 
     async def read_chart(self, ask: Ask, parse: Callable[[bytes, ChartSeen], object]) -> object:
-        """One question to the chart, and what its answer says."""
+        """Send one request to the chart, and parse the response."""
         markers = self.profile.markers
         words = ChartWords(denied=markers.chart_denied, unknown=markers.chart_unknown)
         async with self.client.circuit(ask):
@@ -58,7 +59,7 @@ class Reader:
             return parse(answer.body, seen)
 
     def ask_chart(self, surface: str, **params: str) -> Ask:
-        """A question to the chart."""
+        """Build a request to the chart."""
         ids = {"page": "1", "rank_id": self.profile.chart.rank_id}
         return Ask(
             surface=surface,
@@ -74,7 +75,7 @@ async def ask_music_info(reader: Reader, music_id: str) -> object:
 
 
 async def ask_music_list(reader: Reader, music_id: str) -> object:
-    """The first works under a track."""
+    """The first videos under a track."""
     return (await reader.provider.fetch_music_page(music_id, 0)).value
 
 
@@ -84,12 +85,12 @@ async def ask_hashtag_info(reader: Reader, ch_id: str) -> object:
 
 
 async def ask_hashtag_list(reader: Reader, ch_id: str) -> object:
-    """The first works under a hashtag."""
+    """The first videos under a hashtag."""
     return (await reader.provider.fetch_hashtag_page(ch_id, 0)).value
 
 
 async def ask_search(reader: Reader, term: str) -> object:
-    """The first screen of the guest search; no result without a reason is no answer."""
+    """The first screen of the guest search; no results without a reason is an error."""
     page = (await reader.provider.fetch_search_page(term, SearchPlace())).value
     if not page.videos and page.nil_type is None:
         raise EmptyAnswerError(
@@ -130,7 +131,7 @@ async def ask_user_page(reader: Reader, sec_uid: str) -> object:
 
 
 async def ask_video_page(reader: Reader, aweme_id: str) -> object:
-    """The share page of a work."""
+    """The share page of a video."""
     at = reader.surfaces
 
     def parse(answer: Answer) -> Detail:
@@ -143,7 +144,7 @@ async def ask_video_page(reader: Reader, aweme_id: str) -> object:
 
 
 async def ask_slides_info(reader: Reader, aweme_id: str) -> object:
-    """The second source of a work, in its plain form."""
+    """The second source of a video, in its plain form."""
     ask = reader.surfaces.ask("slides_info", aweme_ids=f"[{aweme_id}]")
     return await reader.read(
         ask, aweme_id, lambda body, seen: parse_slides_info(body, aweme_id=aweme_id, seen=seen)
@@ -180,7 +181,7 @@ async def ask_chart_latest(reader: Reader, rank_id: str) -> object:
 
 
 async def ask_chart_html(reader: Reader, _rank_id: str) -> object:
-    """The latest issue as a page for people."""
+    """The latest issue as an HTML page."""
     ask = reader.ask_chart("chart_html")
     return await reader.read_chart(
         ask,

@@ -1,7 +1,7 @@
-"""Asking every surface its one question: in parallel, in waves, each with its time, all with one.
+"""Runs the probes in parallel waves, each with its own time limit and all with a common one.
 
-The first wave asks about what is known, the next about what the first has taught. Whatever
-happens to one probe is a line of the report, never the end of it.
+The first wave uses known ids, the next those that the first has found. A failing probe is a line of
+the report and never ends it.
 """
 
 import asyncio
@@ -33,13 +33,13 @@ from warehouse.records.health import Outcome, SurfaceHealth, outcome_of
 from warehouse.records.videos import UnavailableVideo, VideoPage
 
 LIMITS = HttpLimits(connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, attempts=1)
-"""One try each: whether a surface answers now is the question."""
+"""One attempt each: the probe shows whether a surface answers now."""
 PATIENCE_S = 8.0
 PROBE_S = 16.0
 TOTAL_S = 20.0
 TRIES = 3
 TIME_IS_UP = "time_is_up"
-_OURS = frozenset({TIME_IS_UP, DISALLOWED, "crowded"})  # nothing was asked, and nobody refused
+_OURS = frozenset({TIME_IS_UP, DISALLOWED, "crowded"})  # no request was made or refused
 _REASON_CHARS = 200
 
 type Shapes = Mapping[str, Sequence[Sequence[str]]]
@@ -47,7 +47,7 @@ type Shapes = Mapping[str, Sequence[Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who is told when a surface is asked, and what became of it."""
+    """Callbacks for the start and the result of a probe."""
 
     asking: Callable[[str], None] = lambda _surface: None
     found: Callable[[SurfaceHealth], None] = lambda _health: None
@@ -55,7 +55,7 @@ class Watch:
 
 @dataclass(slots=True)
 class Round:
-    """One round of questions. `bodies` are what came, by hash, with its content type."""
+    """One round of probes. `bodies` are the response bodies by hash, with content type."""
 
     reader: Reader
     canaries: Canaries
@@ -69,7 +69,7 @@ class Round:
     async def ask(
         self, probes: Sequence[Probe], *, total_s: float = TOTAL_S
     ) -> list[SurfaceHealth]:
-        """What became of each probe, in their order, after at most `total_s` seconds."""
+        """Run the probes for at most `total_s` seconds; return their results in order."""
         try:
             async with asyncio.timeout(total_s):
                 await self._waves(probes)
@@ -91,28 +91,28 @@ class Round:
                 group.create_task(self._note_unasked(probe))
 
     async def _ask_one(self, probe: Probe) -> None:
-        """Ask about the first id, and about another while the answer tells of the id alone."""
+        """Probe with the first id, and with others while a failure may be due to the id alone."""
         self.watch.asking(probe.surface)
         health = self._line(probe, outcome="not_asked")
         requests = 0
         for entity_id in self.canaries.of(probe.needs)[:TRIES]:
             answer, is_about_id = await self._try(probe, entity_id)
             requests += answer.request_count
-            if requests == 0 or answer.reason != OPEN_REASON:  # what was said tells more
+            if requests == 0 or answer.reason != OPEN_REASON:  # an earlier error is more specific
                 health = answer
             if not is_about_id or answer.reason == OPEN_REASON:
                 break
         self._note(replace(health, request_count=requests))
 
     async def _try(self, probe: Probe, entity_id: str) -> tuple[SurfaceHealth, bool]:
-        """One question about one id; True when another id may be answered differently."""
+        """Probe with one id; also return True if another id may give another result."""
         began = time.monotonic()
         with open_trail() as trail:
             seen, error = await self._answer(probe, entity_id, trail)
         reason = _reason(seen, error)
         line = self._line(
             probe,
-            entity_id=None if probe.needs == "sound" else entity_id,  # an address that expires
+            entity_id=None if probe.needs == "sound" else entity_id,  # its URL expires
             outcome=_outcome(error, reason),
             error_type=None if error is None else error.type,
             reason=reason,
@@ -137,13 +137,13 @@ class Round:
             )
         except SametrackError as error:
             return None, error
-        except Exception as error:  # noqa: BLE001  # a fault of ours in one probe is a line, too
+        except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
             fault = SametrackError(f"{type(error).__name__}: {error}")
             fault.__cause__ = error
             return None, fault
 
     def _with_shape(self, line: SurfaceHealth, trail: Trail) -> SurfaceHealth:
-        """The same with the keys of what came, and how they differ from good answers before."""
+        """Add the keys of the payload, and their difference from earlier good payloads."""
         last = trail.last
         if last is None or not last.body or line.outcome not in {"works", "changed"}:
             return self._with_body(line, trail)
@@ -169,7 +169,7 @@ class Round:
         return replace(line, payload_sha256=sha256)
 
     async def _note_unasked(self, probe: Probe) -> None:
-        """Nothing is known to ask about: then at least whether somebody is there."""
+        """Report a surface without a known id: check at least that its host is reachable."""
         host = self._host(probe.surface)
         if host is not None and not await self._is_there(host):
             line = self._line(probe, outcome="unreachable", reason="no_connection")
@@ -178,7 +178,7 @@ class Round:
         self._note(self._line(probe, outcome="not_asked", reason="nothing_to_ask"))
 
     def _host(self, surface: str) -> str | None:
-        """The host of a surface; None where only an answer would tell."""
+        """Return the host of a surface; None if only a response would show it."""
         profile = self.reader.profile
         if surface == "short_link":
             return profile.hosts.short[0]
@@ -191,13 +191,13 @@ class Round:
         return await task
 
     async def _connect(self, host: str) -> bool:
-        """Whether the host takes a connection; nothing is asked."""
+        """Return True if the host accepts a connection; no request is sent."""
         profile = self.reader.profile
         try:
             async with asyncio.timeout(LIMITS.connect_s):
                 dial = await Dialler(profile).dial_address(host, surface="any")
                 _, writer = await asyncio.open_connection(dial, profile.port_of(host))
-        except (OSError, UpstreamError):  # a time-out is an OSError, too
+        except (OSError, UpstreamError):  # TimeoutError is an OSError
             return False
         writer.close()
         return True
@@ -216,14 +216,14 @@ class Round:
 
 
 def _emptiness(seen: object, surface: str) -> SametrackError | None:
-    """A list without entries: known ids have works, so the surface may withhold them."""
+    """Return an error for an empty list: known ids have videos, so the surface withholds them."""
     if not isinstance(seen, VideoPage) or seen.videos or seen.has_more:
         return None
     return EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
 
 
 def _is_about_id(seen: object, error: SametrackError | None) -> bool:
-    """True when the answer tells of the id rather than of the surface."""
+    """Return True if the result concerns the id rather than the surface."""
     is_empty = isinstance(seen, VideoPage) and error is not None
     is_withheld = isinstance(error, PageWithoutDataError | InputError)
     return isinstance(seen, UnavailableVideo) or is_empty or is_withheld
@@ -236,7 +236,7 @@ def _outcome(error: SametrackError | None, reason: str | None) -> Outcome:
 
 
 def _reason(seen: object, error: SametrackError | None) -> str | None:
-    """The platform's word, or ours; bounded, because it may quote what came."""
+    """Return the platform's reason, or ours; shortened, because it may quote the response."""
     if isinstance(seen, UnavailableVideo):
         return "canary_unavailable"
     if isinstance(error, InputError):

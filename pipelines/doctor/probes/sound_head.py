@@ -1,4 +1,4 @@
-"""The beginning of a public sound: enough to know that it is one. The rest is left where it is."""
+"""Reads the first bytes of a public sound, enough to recognise its format; the rest is skipped."""
 
 from http import HTTPStatus
 
@@ -10,44 +10,44 @@ HEAD_BYTES = 16_384
 
 
 class _EnoughError(Exception):
-    """The beginning is here."""
+    """Enough bytes have arrived."""
 
 
 class _Head:
-    """Keeps the first bytes of a body, then ends the reading."""
+    """Sink that keeps the first bytes of a body, then ends the download."""
 
     def __init__(self) -> None:
         self.body = bytearray()
 
     def begin(self) -> None:
-        """Forget what an earlier attempt brought."""
+        """Discard the bytes of an earlier attempt."""
         self.body.clear()
 
     def take(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+        """Receive the next bytes."""
         self.body += chunk
         if len(self.body) >= HEAD_BYTES:
             raise _EnoughError
 
 
 async def read_sound_head(client: GuestClient, url: str) -> str:
-    """The suffix of the sound at an address.
+    """Return the file suffix of the sound at a URL.
 
     Raises:
-        AudioUnavailableError: What came is no sound.
-        UpstreamError: By name, what came instead.
+        AudioUnavailableError: The response is no sound.
+        UpstreamError: The host refused or could not be reached.
     """
     head, status = _Head(), None
     ask = Ask(surface=SURFACE, url=url, allowed=client.profile.media.hosts)
     try:
         status = (await client.save(ask, head)).status
     except _EnoughError:
-        status = None  # the answer was left before its end, so nobody has noted its status
+        status = None  # the download was ended early, so no status was recorded
     suffix = sound_suffix(bytes(head.body))
     if suffix is None or status not in {None, HTTPStatus.OK}:
         is_fine = status in {None, HTTPStatus.OK}
         raise AudioUnavailableError(
-            "what came is no sound that we know",
+            "the response is no known sound format",
             surface=SURFACE,
             status=status,
             reason="not_a_sound" if is_fine else f"status {status}",

@@ -1,4 +1,4 @@
-"""The table of probes: which surface is asked how, and what about."""
+"""Table of probes: the request of each surface, and the kind of id it needs."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pipelines.doctor.probes.requests import Reader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One question; `needs` is the kind of id that it is about."""
+    """One probe; `needs` is the kind of id that it requests."""
 
     surface: str
     needs: Kind

@@ -1,1 +1,1 @@
-"""Chromium as a page loader: its process, its proxy behind the link gate, one visit per page."""
+"""Page loading in Chromium: its process, its proxy behind the link gate, one visit per page."""

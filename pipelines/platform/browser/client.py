@@ -1,5 +1,7 @@
-"""A guest's client whose first screens come through a browser: it opens the page that loads a
-surface by itself and hands over that answer. Everything else is asked as any guest asks.
+"""HTTP client that reads first screens through a browser.
+
+It opens the page that loads a surface by itself and returns the response that the page received.
+Everything else is requested directly, as `GuestClient` does.
 """
 
 from collections.abc import Mapping
@@ -19,12 +21,15 @@ from pipelines.platform.surfaces import Surfaces
 from warehouse.records.errors import PageWithoutDataError, UpstreamError
 
 FRESH_S = 30.0
-"""How long an answer that a page brought along serves a later question."""
+"""How long a response that a page loaded serves a later request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The page that loads a surface, the parameter that names its entity, and the page's word."""
+    """The page that loads a surface, and how the entity is named in the request and in the page.
+
+    `is_extra`: the page may leave this surface out; it is then requested directly.
+    """
 
     page: str
     asked_by: str
@@ -41,16 +46,16 @@ SCREENS: Mapping[str, Screen] = {
     "hashtag_info": Screen("hashtag_page", "ch_id", "ch_id", is_extra=True),
     "search_stream": Screen("search_page", "keyword", "term"),
 }
-"""An extra is what a page may or may not load; where it does not, it is asked for directly."""
+"""The page that loads each surface."""
 PAGES = frozenset({"user_page", "video_page", "note_page", "slides_page"})
 
 
 class BrowserClient(GuestClient):
-    """A `GuestClient` for the surfaces that pages load. Owns its page loader.
+    """`GuestClient` for the surfaces that pages load. Owns its page loader.
 
     Raises (`fetch`, beside those of `GuestClient`):
         PageWithoutDataError: The page did not load the surface.
-        VerificationDemandedError: The page says so.
+        VerificationDemandedError: The page demands verification.
     """
 
     def __init__(
@@ -77,7 +82,7 @@ class BrowserClient(GuestClient):
             await super().aclose()
 
     async def fetch(self, ask: Ask) -> Answer:
-        """What a page loads, or the page itself, in the browser; anything else directly."""
+        """Load a page, or a surface that a page loads, in the browser; anything else directly."""
         screen = SCREENS.get(ask.surface)
         if screen is not None:
             return await self._screen(ask, screen)
@@ -108,7 +113,7 @@ class BrowserClient(GuestClient):
         )
 
     async def _load(self, visit: Visit) -> Loaded:
-        """Open a page, and obey what its answers' statuses alone say."""
+        """Open a page, and apply the status rules (429, 5xx) to its responses."""
         check_address(
             visit.url,
             allowed=self.profile.links.redirect,
@@ -140,15 +145,15 @@ class BrowserClient(GuestClient):
         )
 
     def _shown(self, document: Answer) -> Answer:
-        """The document; one that was reached by a redirect that is an answer says so."""
+        """Return the document; if a redirect that is an answer led to it, with its `location`."""
         is_answer = self._surfaces.ends_at(document.url)
         return replace(document, location=document.url) if is_answer else document
 
     def _refuse(self, document: Answer, surface: str) -> None:
-        """Stop where the page itself says why it loaded nothing.
+        """Raise the error that the page itself shows as the reason why it loaded nothing.
 
         Raises:
-            UpstreamError: By name.
+            UpstreamError: The page shows a refusal.
         """
         asked = replace(document, surface=surface)
         self._surfaces.refuse(asked)

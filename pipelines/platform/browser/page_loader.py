@@ -1,8 +1,8 @@
-"""A page loader: Chromium opens one page at a time and hands over what the page itself loaded. All
-of its traffic goes through `browser_proxy.py`; nothing else can be reached.
+"""Page loader: Chromium opens one page at a time and returns the responses that the page loaded.
 
-It begins without any state, under our own name, and only reads; cookies that the platform sets are
-kept until it is closed, as a visitor's are. What an answer means is decided elsewhere.
+All traffic goes through `proxy.py`; nothing else can be reached. The browser starts without state,
+uses our own user agent and only reads. Cookies that the platform sets live until it is closed.
+What a response means is decided elsewhere.
 """
 
 import asyncio
@@ -40,8 +40,10 @@ _PASSED = _ASKED | {"script"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserLimits:
-    """Times in seconds. `answer_s` is how long a page may take to load what is wanted of it;
-    `settle_s` how long a later answer may still replace the first.
+    """Limits of one page; times in seconds.
+
+    `answer_s` is how long a page may take to load the wanted surface, `settle_s` how long a later
+    response may still replace the first one.
     """
 
     page_s: float = 20.0
@@ -55,12 +57,12 @@ class PageLoader:
 
     Args:
         profile: The platform.
-        turns: Turns at its hosts; documents and JSON wait for theirs.
-        chromium: The browser's program.
+        turns: Rate limiter of its hosts; documents and JSON wait for their turn.
+        chromium: Path of the browser's executable.
         allowed: Rules of the hosts that pages may reach.
         limits: Times and sizes.
         dialler: Turns a host into the address to dial.
-        clock: For the moment in which a later answer may come.
+        clock: Measures `settle_s`.
     """
 
     def __init__(
@@ -88,20 +90,21 @@ class PageLoader:
 
     @property
     def refused_hosts(self) -> dict[str, int]:
-        """Hosts that the last page asked for in vain, with how often. What the browser itself tries
-        to reach is counted by the proxy alone.
+        """Hosts that the gate refused to the last page, with counts.
+
+        What the browser itself tries to reach is counted by the proxy alone.
         """
         return dict(self._refused)
 
     async def load(self, visit: Visit) -> Loaded:
-        """Open a page and wait for what is wanted of it.
+        """Open a page and wait for the surface that is wanted of it.
 
         Raises:
             UnreachableError: The page or the browser failed, or took too long.
-            StructureChangedError: The page brought more than it may.
-            RegionBlockedError: It leads to where another region is served.
+            StructureChangedError: The page exceeds `page_bytes`.
+            RegionBlockedError: It redirects to the site of another region.
             SubstitutionError: It leads off the platform.
-            RateLimitedError: A host's turn would come too late.
+            RateLimitedError: The wait for a host would exceed the limit.
             BudgetSpentError: Today's budget for the host is used up.
         """
         async with self._one_at_a_time:
@@ -135,7 +138,7 @@ class PageLoader:
                     await page.close()
 
     async def _within_limits(self, opening: Coroutine[Any, Any, Loaded]) -> Loaded:
-        """A visit, ended as soon as the page has brought more than it may."""
+        """Await a visit, and end it as soon as the page exceeds its size limit."""
         opened = asyncio.create_task(opening)
         over = asyncio.create_task(self._proxy.traffic.over.wait())
         try:
@@ -165,9 +168,7 @@ class PageLoader:
         return Loaded(document, dict(watch.answers))
 
     async def _wait(self, page: Page, watch: Watch) -> None:
-        """Until the wanted answer came and a moment has passed in which a later one might have
-        replaced it, or until the page has become quiet without it.
-        """
+        """Wait for the wanted response plus `settle_s`, or until the page is idle without it."""
         quiet = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
         came = asyncio.create_task(watch.came.wait())
         try:
@@ -179,12 +180,12 @@ class PageLoader:
                     await self._clock.sleep(self.limits.settle_s)
                 await asyncio.gather(*watch.reading)
         except TimeoutError:
-            return  # what has come until now is what the page shows
+            return  # the page shows what has arrived by now
         finally:
             await _end({quiet, came})
 
     async def _route(self, route: Route, watch: Watch) -> None:
-        """Only reading, only what a first screen needs, and each question in its turn."""
+        """Let a request through at the host's rate if it only reads and a first screen needs it."""
         request = route.request
         kind, host = request.resource_type, urlsplit(request.url).hostname or ""
         try:
@@ -206,13 +207,13 @@ class PageLoader:
             return  # the page was closed while its request waited
 
     def _named(self, watch: Watch, error: Error) -> UpstreamError:
-        """What a failed visit means, as far as we know it."""
+        """Return the upstream error for a failed visit."""
         surface, host = watch.visit.surface, urlsplit(watch.went_to).hostname or ""
         if watch.error is not None:
             return watch.error
         if self._proxy.traffic.over.is_set():
             return StructureChangedError(
-                f"the page brought more than {self.limits.page_bytes} bytes",
+                f"the page loaded more than {self.limits.page_bytes} bytes",
                 surface=surface,
                 reason="body_too_large",
             )
@@ -236,7 +237,7 @@ class PageLoader:
 
 
 async def _context(browser: Browser) -> BrowserContext:
-    """The one context of a browser. What is opened beside our own page gets nothing."""
+    """Return the browser's only context. Pop-ups and other pages are closed at once."""
     if browser.contexts:
         return browser.contexts[0]
     context = await browser.new_context(
@@ -247,7 +248,7 @@ async def _context(browser: Browser) -> BrowserContext:
 
 
 def _book(watch: Watch) -> None:
-    """The trail belongs to the caller's task; the browser's events come in others."""
+    """Record the visit on the caller's trace: the browser's events run in other tasks."""
     for _ in range(watch.requests):
         note_request()
     last = watch.answers.get(watch.visit.wanted) or watch.answers.get(watch.visit.surface)

@@ -1,7 +1,7 @@
-"""Chromium as a process: which one, with which flags, its beginning and its end.
+"""The Chromium process: which executable, which flags, start and stop.
 
-The flags and the proxy together mean that it reaches nothing by itself. Its driver ends it when we
-die, whichever way. Not here: pages.
+The flags and the proxy together keep it from reaching anything by itself. Its driver ends it when
+this process dies, in whatever way. Not here: pages.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from warehouse.records.errors import ProviderUnsupportedError, UnreachableError,
 
 SURFACE = "browser"
 START_S = 90.0
-"""Its first start on a cold disk reads 300 MB, beside whatever else the machine does."""
+"""The first start on a cold disk reads 300 MB while other programs run."""
 CLOSE_S = 5.0
 _SILENCED = (
     "AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,"
@@ -38,17 +38,17 @@ FLAGS = (
     "--no-default-browser-check",
     "--no-first-run",
     "--no-pings",
-    # Whatever a flag does not silence: no name can be looked up, only the proxy is reached.
+    # For whatever the flags above do not switch off: no name resolves, only the proxy is reachable.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--proxy-bypass-list=<-loopback>",
 )
 
 
 def find_chromium(chosen: Path | None) -> Path:
-    """Debian's Chromium, or the one that the operator named.
+    """Return the path of the operator's Chromium, or of Debian's.
 
     Raises:
-        ProviderUnsupportedError: There is none.
+        ProviderUnsupportedError: No Chromium is installed.
     """
     found = shutil.which(str(chosen) if chosen else "chromium")
     if found is None:
@@ -60,10 +60,10 @@ def find_chromium(chosen: Path | None) -> Path:
 
 
 class BrowserProcess:
-    """One Chromium with its driver; started when first needed, and again when it has ended.
+    """One Chromium with its driver; started when first needed, and restarted when it has ended.
 
     Args:
-        chromium: The program.
+        chromium: Path of the executable.
     """
 
     def __init__(self, chromium: Path) -> None:
@@ -73,7 +73,7 @@ class BrowserProcess:
 
     @property
     def has_ended(self) -> bool:
-        """True once it was started and is no more, or did not start."""
+        """True when it was started and is no longer running, or failed to start."""
         task = self._starting
         if task is None or not task.done():
             return False
@@ -81,18 +81,19 @@ class BrowserProcess:
         return failed or not task.result().is_connected()
 
     async def started(self, *, proxy: str) -> Browser:
-        """The running browser. Starting outlives a caller that is cancelled, so that `aclose`
-        knows what there is to end.
+        """Return the running browser, and start it if needed.
+
+        Starting continues when the caller is cancelled, so that `aclose` knows what to end.
 
         Raises:
-            UnreachableError: It does not start.
+            UnreachableError: The browser does not start.
         """
         if self._starting is None or self.has_ended:
             self._starting = asyncio.create_task(self._start(proxy))
         return await asyncio.shield(self._starting)
 
     async def aclose(self) -> None:
-        """End the browser and its driver, whatever state they are in."""
+        """Stop the browser and its driver, whatever state they are in."""
         try:
             if self._starting is not None:
                 with suppress(Error, UpstreamError, TimeoutError):
@@ -110,7 +111,7 @@ class BrowserProcess:
             return await self._driver.chromium.launch(
                 executable_path=self._chromium,
                 args=[*FLAGS, f"--proxy-server={proxy}"],
-                # Chromium refuses to sandbox itself for root; for everybody else it must.
+                # Chromium cannot sandbox itself as root; for every other user it must.
                 chromium_sandbox=os.geteuid() != 0,
                 handle_sigint=False,
                 handle_sigterm=False,

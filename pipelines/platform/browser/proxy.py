@@ -1,7 +1,7 @@
-"""The proxy on loopback that all of the browser's traffic goes through: the link gate with a door.
+"""Loopback proxy that applies the link gate to all of the browser's traffic.
 
-It knows hosts, ports and bytes. A host that the gate refuses gets no answer at all, so that ours
-is never taken for the platform's; it is counted by name. Not here: the browser, what pages mean.
+It knows hosts, ports and bytes. A request to a refused host gets no response at all, so that ours
+is never mistaken for the platform's; refusals are counted by host. Not here: the browser, pages.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ type Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the browser asks the proxy for: a tunnel, or one plain request."""
+    """A request to the proxy: a tunnel, or one plain request."""
 
     method: str
     address: str
@@ -41,9 +41,9 @@ class Order:
 
 
 def read_order(head: bytes) -> Order | None:
-    """Read the head of a request to a proxy; None for everything that is not plainly one.
+    """Parse the head of a proxy request; None if it is malformed.
 
-    Only CONNECT and reading (GET, HEAD) by an absolute address are known: a guest posts nothing.
+    Only CONNECT, and GET and HEAD with an absolute URL are accepted: a guest posts nothing.
     """
     try:
         first, *lines = head.decode("ascii").removesuffix("\r\n\r\n").split("\r\n")
@@ -64,7 +64,7 @@ def read_order(head: bytes) -> Order | None:
 
 @dataclass(slots=True)
 class Traffic:
-    """What went through since the last page began. `refused` counts by host."""
+    """Traffic since the last page began. `refused` counts by host."""
 
     connections: int = 0
     received_bytes: int = 0
@@ -72,7 +72,7 @@ class Traffic:
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     def refuse(self, host: str) -> None:
-        """Count a refusal; a page that invents hosts is counted in one sum."""
+        """Count a refusal; hosts beyond the first `MAX_REFUSED` share one counter."""
         known = host in self.refused or len(self.refused) < MAX_REFUSED
         self.refused[host if known else "?"] += 1
 
@@ -83,7 +83,7 @@ class GateProxy:
     Args:
         profile: Schemes, ports and pins of the platform.
         allowed: Rules of hosts that may be reached.
-        limit_bytes: What one page may bring in all; more closes its connections.
+        limit_bytes: Bytes that one page may load in all; more closes its connections.
         dialler: Turns a host into the checked address to dial.
     """
 
@@ -105,7 +105,7 @@ class GateProxy:
 
     @property
     def address(self) -> str:
-        """Where the browser finds it."""
+        """URL of the proxy."""
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
@@ -125,7 +125,7 @@ class GateProxy:
         self._server = None
 
     def begin(self) -> None:
-        """A new page: count afresh."""
+        """Reset the counters for a new page."""
         self.traffic = Traffic()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -136,7 +136,7 @@ class GateProxy:
             with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 await self._serve((reader, writer))
         except (TimeoutError, asyncio.CancelledError):
-            pass  # a browser that says nothing, or our own end; asyncio would log either
+            pass  # a silent browser, or our own shutdown; asyncio would log either
         finally:
             self._open.discard(task)
             await _close(writer)
@@ -155,7 +155,7 @@ class GateProxy:
             return
         try:
             await self._begin(order, address, browser, host)
-            # Of a plain connection only the one request that was checked goes out.
+            # On a plain connection only the one checked request is forwarded.
             asking = [asyncio.create_task(_pipe(browser[0], host[1]))] if order.is_tunnel else []
             try:
                 await self._bring(host[0], browser[1])
@@ -165,7 +165,7 @@ class GateProxy:
             await _close(host[1])
 
     def _checked(self, order: Order) -> Address | None:
-        """The address to reach, once the gate lets it through in the form that was asked for."""
+        """Return the address if the gate permits it in the form requested, else None."""
         try:
             address = check_address(
                 order.address, allowed=self._allowed, profile=self._profile, surface=SURFACE
@@ -178,7 +178,7 @@ class GateProxy:
         return address
 
     async def _dial(self, address: Address) -> Ends | None:
-        """A connection to the host's checked address; None where there is none to be had."""
+        """Connect to the host's checked address; None if that fails."""
         try:
             ip = await self._dialler.dial_address(address.host, surface=SURFACE)
         except UpstreamError:
@@ -201,7 +201,7 @@ class GateProxy:
         await host[1].drain()
 
     async def _bring(self, host: asyncio.StreamReader, browser: asyncio.StreamWriter) -> None:
-        """Everything that the host says, up to what a page may bring."""
+        """Copy the host's response to the browser, up to the page's size limit."""
         traffic = self.traffic
         while not traffic.over.is_set() and (chunk := await host.read(_CHUNK)):
             traffic.received_bytes += len(chunk)
@@ -212,7 +212,7 @@ class GateProxy:
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """What the browser says. When it hangs up, so do we."""
+    """Copy what the browser sends; when it disconnects, disconnect too."""
     try:
         while chunk := await reader.read(_CHUNK):
             writer.write(chunk)

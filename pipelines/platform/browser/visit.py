@@ -1,6 +1,6 @@
-"""One visit of a page: what is wanted of it, what has come, and the answers that a page loaded.
+"""One page visit: the wanted surface, the responses that arrived, and their conversion.
 
-Not here: opening pages (`browser.py`).
+Not here: opening pages (`page_loader.py`).
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from warehouse.records.times import observed_now
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One page to open. `wanted` names the surface that it must load, `paths` all that are kept.
+    """One page to open.
 
     Attributes:
         surface: Surface of the page itself.
         url: Its address.
-        wanted: Surface whose answer ends the visit; the page's own for its document alone.
+        wanted: Surface whose response ends the visit; the page's own for its document alone.
         paths: Path of each surface of interest, by its name.
     """
 
@@ -33,7 +33,7 @@ class Visit:
 
 @dataclass(slots=True)
 class Loaded:
-    """What a visit brought: the document, and the last answer of each surface."""
+    """Result of a visit: the document, and the last response of each surface."""
 
     document: Answer
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -41,8 +41,10 @@ class Loaded:
 
 @dataclass(slots=True)
 class Watch:
-    """A visit while it goes. `error`: a turn that was not to be had; `went_to`: the last address
-    that the page itself went to, redirects included.
+    """State of a visit in progress.
+
+    `error` is the rate limit or budget error that ended it; `went_to` the last address that the
+    page itself navigated to, redirects included.
     """
 
     visit: Visit
@@ -54,12 +56,12 @@ class Watch:
     went_to: str = ""
 
     def note_request(self, request: Request) -> None:
-        """Where the page goes."""
+        """Record navigation of the page."""
         if request.is_navigation_request():
             self.went_to = request.url
 
     def note_response(self, response: Response) -> None:
-        """Keep the bodies of the surfaces of interest, the last of each."""
+        """Read the bodies of the surfaces of interest; the last response of each is kept."""
         path = urlsplit(response.url).path
         for surface, known in self.visit.paths.items():
             if path == known:
@@ -70,15 +72,15 @@ class Watch:
             body = await response.body()
         except Error:
             if response.ok:
-                return  # the page went on before its answer was complete
-            body = b""  # the browser keeps no body of a refusal that has none
+                return  # the page navigated away before the response was complete
+            body = b""  # the browser keeps no body of an error response without one
         self.answers[surface] = to_answer(surface, response, body)
         if surface == self.visit.wanted:
             self.came.set()
 
 
 def to_answer(surface: str, response: Response, body: bytes) -> Answer:
-    """What the browser got, as our own client would have noted it."""
+    """Convert a browser response to the form that our own client returns."""
     headers = response.headers
     return Answer(
         surface=surface,

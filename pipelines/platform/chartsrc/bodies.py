@@ -1,7 +1,7 @@
-"""What the chart sends, to a document: wrapping comments taken off, refusals told from data.
+"""Decode the chart's responses: strip wrapping comments, tell refusals from data.
 
-The chart answers 200 to everything, and `text/html` to most of it, so only the body tells. What the
-documents hold is read in `issues.py` and `songs.py`.
+The chart answers 200 to everything, and `text/html` to most of it, so only the body shows which it
+is. The contents of the documents are parsed in `issues.py` and `songs.py`.
 """
 
 import re
@@ -16,13 +16,13 @@ from warehouse.records.errors import StructureChangedError, UpstreamError
 
 _COMMENTS = re.compile(rb"\A(?:\s*<!--[^<>]*-->)+|(?:<!--[^<>]*-->\s*)+\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
-_TEXT_KEPT = 4096  # a text that says no is short
+_TEXT_KEPT = 4096  # refusal texts are short
 _ALONE = frozenset({"timestamp"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartWords:
-    """Texts that come instead of a document; they are in the profile."""
+    """Texts that the chart sends instead of a document, from the profile."""
 
     denied: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -30,7 +30,7 @@ class ChartWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartSeen:
-    """Where and when a payload of the chart was read, and the words by which it may say no."""
+    """Context of a chart payload: surface, time, and the texts that mean a refusal."""
 
     surface: str
     observed_at: datetime
@@ -38,11 +38,11 @@ class ChartSeen:
 
 
 def refuse_chart_answer(answer: Answer) -> None:
-    """Stop at what the HTTP answer alone says.
+    """Raise for a refusal that the HTTP response alone shows.
 
     Raises:
-        ForbiddenError: 403.
-        ChartUnavailableError: Any other status than 200, or nothing in it.
+        ForbiddenError: Status 403.
+        ChartUnavailableError: Any other status than 200, or an empty body.
     """
     surface, status = answer.surface, answer.status
     if status == HTTPStatus.FORBIDDEN:
@@ -54,11 +54,11 @@ def refuse_chart_answer(answer: Answer) -> None:
 
 
 def parse_document(body: bytes, *, seen: ChartSeen) -> Node:
-    """The JSON object that a JSON form of the chart sends.
+    """Parse the JSON object of a chart response.
 
     Raises:
-        ChartUnavailableError: A text came instead, or the document says that it failed.
-        StructureChangedError: Its status is of another type than known.
+        ChartUnavailableError: The body is a text, or the document reports a failure.
+        StructureChangedError: Its status has an unknown type.
     """
     try:
         document = parse_json(_COMMENTS.sub(b"", body), surface=seen.surface)
@@ -69,7 +69,7 @@ def parse_document(body: bytes, *, seen: ChartSeen) -> Node:
 
 
 def text_refusal(body: bytes, seen: ChartSeen) -> UpstreamError | None:
-    """The error for a body that is one of the texts known to say no; None for anything else."""
+    """Return the error for a body that is a known refusal text; None for any other body."""
     text = body[:_TEXT_KEPT].decode("utf-8", "replace")
     if any(word in text for word in seen.words.denied):
         return refused("chart_denied", "the chart's firewall refused", surface=seen.surface)
@@ -79,10 +79,10 @@ def text_refusal(body: bytes, seen: ChartSeen) -> UpstreamError | None:
 
 
 def refuse_failure(document: Node) -> None:
-    """Stop where the document itself says that it failed.
+    """Raise when the document itself reports a failure.
 
     Raises:
-        ChartUnavailableError: It says so.
+        ChartUnavailableError: It does.
     """
     status, code = whole(document, "status"), whole(document, "errcode")
     if status not in {None, 1}:
@@ -94,7 +94,7 @@ def refuse_failure(document: Node) -> None:
 
 
 def chart_data(document: Node) -> Node:
-    """The `data` of a document.
+    """Return the `data` of a document.
 
     Raises:
         ChartUnavailableError: It holds only a timestamp: there is no such chart.
@@ -106,12 +106,12 @@ def chart_data(document: Node) -> Node:
 
 
 def empty_list(surface: str) -> UpstreamError:
-    """The error for a list without entries, as a cold edge node sends it."""
+    """Return the error for a list without entries, as a cold edge node sends it."""
     return refused("chart_empty", "the chart came without entries", surface=surface)
 
 
 def whole(node: Node, key: str) -> int | None:
-    """A whole number that is not negative, also written as text; None when absent or empty."""
+    """Return a non-negative integer, also from a text; None when absent or empty."""
     value = node.values.get(key)
     if not isinstance(value, str):
         return node.whole(key)
@@ -123,7 +123,7 @@ def whole(node: Node, key: str) -> int | None:
 
 
 def day(node: Node, *keys: str) -> date | None:
-    """The date that the first of these texts begins with; None when none does. Never a guess."""
+    """Return the date at the start of the first of these texts that has one, else None."""
     for key in keys:
         found = _DATE.match(node.text(key) or "")
         if found is not None:

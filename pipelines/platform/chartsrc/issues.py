@@ -1,4 +1,4 @@
-"""`chart_issues`: every issue that the chart lists, with its date where it says one."""
+"""Parser of `chart_issues`: every issue that the chart lists, with its date where one is given."""
 
 from datetime import date
 
@@ -14,11 +14,11 @@ from warehouse.records.charts import ChartIndex, ChartIssue
 
 
 def parse_issues(body: bytes, *, seen: ChartSeen) -> ChartIndex:
-    """All issues, newest first; those without a known date stand last.
+    """Parse all issues, newest first; those without a date come last.
 
     Raises:
-        ChartUnavailableError: The chart says no, in whatever way, or lists nothing.
-        StructureChangedError: Keys or types are not as known.
+        ChartUnavailableError: The response is a refusal, or the list is empty.
+        StructureChangedError: Keys or types are unknown.
     """
     data = chart_data(parse_document(body, seen=seen))
     if not data.has("info"):

@@ -1,4 +1,4 @@
-"""One song as the chart writes it, to a record: the JSON forms, and the script of HTML pages."""
+"""Parser of one chart song: the JSON forms, and the script of HTML pages."""
 
 import math
 
@@ -6,17 +6,17 @@ from pipelines.platform.chartsrc.bodies import whole
 from pipelines.platform.parsers.fields import LARGEST, Node
 from warehouse.records.charts import ChartSong
 
-_PARTS = " - "  # between artist and title in a file name; titles may hold it too
+_PARTS = " - "  # between artist and title in a file name; titles may contain it too
 _JOIN = "、"
 _COVER_SIZE = "240"
 _ON_PAGE = {"FileName": "filename", "Hash": "hash", "timeLen": "duration"}
 
 
 def parse_song(node: Node, rank: int) -> ChartSong:
-    """A song at a place of the list, from 1.
+    """Parse a song of a JSON form; `rank` counts from 1.
 
     Raises:
-        StructureChangedError: It has no title, or a field is of another type than known.
+        StructureChangedError: It has no title, or a field has an unknown type.
     """
     artist, title = _parts(node.name("filename"))
     title = node.name("songname") or title
@@ -39,17 +39,17 @@ def parse_song(node: Node, rank: int) -> ChartSong:
 
 
 def parse_song_of_page(node: Node, rank: int) -> ChartSong:
-    """A song in the script of an HTML page, whose keys are written otherwise.
+    """Parse a song from the script of an HTML page, which spells keys differently.
 
     Raises:
-        StructureChangedError: It has no title, or a field is of another type than known.
+        StructureChangedError: It has no title, or a field has an unknown type.
     """
     values = {_ON_PAGE.get(key, key): value for key, value in node.values.items()}
     return parse_song(Node(values, node.surface, node.path), rank)
 
 
 def _parts(filename: str | None) -> tuple[str | None, str | None]:
-    """Artist and title of "artist - title"; without the mark it is all title."""
+    """Split "artist - title"; without the separator all of it is the title."""
     if filename is None:
         return None, None
     artist, mark, title = filename.partition(_PARTS)
@@ -64,7 +64,7 @@ def _authors(node: Node) -> str | None:
 
 
 def _seconds(node: Node, key: str) -> int | None:
-    """A length in seconds, also with a part of a second; 0 stands for unknown."""
+    """Return a duration in whole seconds, also from a fraction; 0 means unknown (None)."""
     value = node.values.get(key)
     if not isinstance(value, float):
         return whole(node, key) or None
@@ -74,7 +74,7 @@ def _seconds(node: Node, key: str) -> int | None:
 
 
 def _cover(node: Node) -> str | None:
-    """The address of the cover; None where it is empty or no address."""
+    """Return the URL of the cover; None if it is empty or no URL."""
     more = node.node("trans_param")
     found = node.name("album_sizable_cover") or (more.name("union_cover") if more else None) or ""
     address = found.replace("{size}", _COVER_SIZE)

@@ -1,4 +1,4 @@
-"""Songs of an issue, in every form that the chart shows them, and whether they are of that issue.
+"""Parsers of an issue's songs in every form of the chart, and the check that the issue is right.
 
 The forms: `chart_songs` (JSON, any issue), `chart_latest` (JSON, the latest issue), and the HTML
 pages `chart_html` and `chart_html_old`, which hold the songs as a list in a script.
@@ -25,21 +25,21 @@ from pipelines.platform.parsers.fields import Node
 from pipelines.platform.refusal_table import refused
 from warehouse.records.charts import ChartPage
 
-PAGE_SIZE = 100  # songs on a page of `chart_songs`, as we ask for it
+PAGE_SIZE = 100  # songs on a page of `chart_songs`, as requested by us
 HTML_PAGE_SIZE = 22  # on a page of `chart_html`
 OLD_HTML_PAGE_SIZE = 30  # and of `chart_html_old`
-_LATEST_SIZE = 30  # where the answer does not say
+_LATEST_SIZE = 30  # when the response does not say
 _FEATURES = re.compile(r"global\.features\s*=\s*(?=\[)")
 _UPDATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\s*更新", re.ASCII)
 
 
 def parse_songs(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
-    """A page of `chart_songs`.
+    """Parse a page of `chart_songs`.
 
     Raises:
-        ChartUnavailableError: The chart says no, in whatever way, or the list is empty.
+        ChartUnavailableError: The response is a refusal, or the list is empty.
         SubstitutionError: The songs are not all of one issue.
-        StructureChangedError: Keys or types are not as known.
+        StructureChangedError: Keys or types are unknown.
     """
     data = chart_data(parse_document(body, seen=seen))
     total, first = whole(data, "total"), (page - 1) * PAGE_SIZE + 1
@@ -48,7 +48,7 @@ def parse_songs(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
 
 
 def parse_latest(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
-    """A page of `chart_latest`.
+    """Parse a page of `chart_latest`.
 
     Raises:
         UpstreamError: As for `parse_songs`.
@@ -66,7 +66,7 @@ def parse_latest(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
 
 
 def parse_song_page(body: bytes, *, page: int, page_size: int, seen: ChartSeen) -> ChartPage:
-    """A page of `chart_html` or `chart_html_old`; its date where the page shows one.
+    """Parse a page of `chart_html` or `chart_html_old`, with its date if the page shows one.
 
     Raises:
         UpstreamError: As for `parse_songs`.
@@ -92,16 +92,16 @@ def parse_song_page(body: bytes, *, page: int, page_size: int, seen: ChartSeen) 
 def check_issue(
     page: ChartPage, *, volid: str | None, chart_date: date | None, is_proof_needed: bool = False
 ) -> None:
-    """Let a page pass only when what it says of its issue fits the one asked for.
+    """Check that a page belongs to the requested issue.
 
     Args:
-        page: What came.
-        volid: The issue asked for; None for whichever is the latest.
-        chart_date: The date of that issue, where it is known.
-        is_proof_needed: True where the address does not name the issue, so that the page has to.
+        page: The parsed page.
+        volid: The requested issue; None for the latest.
+        chart_date: The date of that issue, if known.
+        is_proof_needed: True when the URL does not name the issue, so that the page has to.
 
     Raises:
-        SubstitutionError: It is another issue, or one that nothing proves.
+        SubstitutionError: It is another issue, or one that the page does not prove.
     """
     same_id = None if volid is None or page.volid is None else page.volid == volid
     is_dated = chart_date is not None and page.chart_date is not None
@@ -112,7 +112,7 @@ def check_issue(
 
 
 def _listed(node: Node, key: str, *, is_end: bool = False) -> Iterable[tuple[int, Node]]:
-    """The songs of a list with their places from 0; an empty list is a refusal but at the end."""
+    """Return the songs with their positions from 0; an empty list is an error except at the end."""
     if not node.has(key):
         raise node.missing(key)
     found = list(node.nodes(key))
@@ -141,7 +141,7 @@ def _page(
 
 
 def _decoded(text: str, start: int, seen: ChartSeen) -> object:
-    """The JSON value at a place of a script; what follows it is code."""
+    """Decode the JSON value at an offset of a script; code follows it."""
     try:
         value, _ = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
     except (ValueError, RecursionError) as exc:
@@ -154,7 +154,7 @@ def _no_constant(word: str) -> NoReturn:
 
 
 def _shown_day(text: str) -> date | None:
-    """The date that the page calls that of its update; None when it shows none."""
+    """Return the date of the update that the page shows, else None."""
     found = _UPDATED.search(text)
     return None if found is None else day(Node({"day": found[1]}, "", ""), "day")
 

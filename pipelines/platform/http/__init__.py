@@ -1,1 +1,1 @@
-"""The HTTP client of a guest: link gate, politeness, robots.txt, circuit breaker, capped bodies."""
+"""HTTP client of a guest: link gate, rate limits, robots.txt, circuit breaker, capped bodies."""

@@ -1,6 +1,6 @@
-"""Where the bytes of an answer go while they arrive: capped memory, or a capped file.
+"""Sinks for a response body as it arrives: capped memory, or a capped file.
 
-A cap counts what was decompressed, and ends the reading at once.
+The cap counts decompressed bytes, and stops the download at once.
 """
 
 import hashlib
@@ -10,13 +10,13 @@ from warehouse.records.errors import AudioUnavailableError, StructureChangedErro
 
 
 class Sink(Protocol):
-    """Takes the decompressed body of one attempt."""
+    """Receives the decompressed body of one attempt."""
 
     def begin(self) -> None:
-        """Forget what an earlier attempt brought."""
+        """Discard the bytes of an earlier attempt."""
 
     def take(self, chunk: bytes) -> None:
-        """Take the next bytes.
+        """Receive the next bytes.
 
         Raises:
             UpstreamError: The cap is exceeded.
@@ -33,15 +33,15 @@ class BodySink:
 
     @property
     def body(self) -> bytes:
-        """What has arrived."""
+        """The bytes received so far."""
         return bytes(self._body)
 
     def begin(self) -> None:
-        """Forget what an earlier attempt brought."""
+        """Discard the bytes of an earlier attempt."""
         self._body.clear()
 
     def take(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+        """Receive the next bytes."""
         if len(self._body) + len(chunk) > self._limit_bytes:
             raise StructureChangedError(
                 f"the body is larger than {self._limit_bytes} bytes",
@@ -63,18 +63,18 @@ class FileSink:
 
     @property
     def sha256(self) -> str:
-        """Hash of what has arrived."""
+        """SHA-256 of the bytes received so far."""
         return self._hash.hexdigest()
 
     def begin(self) -> None:
-        """Forget what an earlier attempt brought."""
+        """Discard the bytes of an earlier attempt."""
         self._file.seek(0)
         self._file.truncate()
         self._hash = hashlib.sha256()
         self.size_bytes = 0
 
     def take(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+        """Receive the next bytes."""
         self.size_bytes += len(chunk)
         if self.size_bytes > self._limit_bytes:
             raise AudioUnavailableError(

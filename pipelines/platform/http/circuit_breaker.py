@@ -1,7 +1,7 @@
-"""Leaving a surface alone that says no, together with all other processes.
+"""Circuit breaker per surface, shared by all processes.
 
-Here: which answers count against a surface and how many of them are too many, and the refusal
-while its circuit is open. The control store keeps the state and gives one process the probe.
+Here: which errors count against a surface, how many open its circuit, and the error while it is
+open. The control store keeps the state and lets one process probe.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from warehouse.records.errors import (
 )
 
 OPEN_REASON = "circuit_open"
-"""The `reason` of a refusal that is ours: nothing was asked."""
+"""The `reason` of an error of our own: no request was made."""
 _TOO_MANY: tuple[tuple[type[UpstreamError], int], ...] = (
     (ForbiddenError, 1),
     (VerificationDemandedError, 1),
@@ -36,20 +36,22 @@ _TOO_MANY: tuple[tuple[type[UpstreamError], int], ...] = (
     (PageWithoutDataError, 8),
     (ChartUnavailableError, 8),
 )
-"""How many in a row open the circuit. What is said to the visitor holds for the next visit too;
-a burst of nothing is how an address is shut out slowly.
+"""How many errors in a row open the circuit.
+
+One demand for verification or an account is enough, since it concerns the visitor. A burst of
+empty responses is how an address gets blocked gradually.
 """
-_SAYS_NOTHING = (RateLimitedError, BudgetSpentError)  # the waits of these are kept per host
-_ONE_ITEM = frozenset({"empty_detail"})  # said of one work, not of the surface
-_OURS = frozenset({DISALLOWED})  # nothing was asked
+_SAYS_NOTHING = (RateLimitedError, BudgetSpentError)  # these are handled per host
+_ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
+_OURS = frozenset({DISALLOWED})  # no request was made
 
 
 class Passage(Protocol):
-    """What the control store says of a wish to ask."""
+    """The control store's decision on whether a surface may be requested."""
 
     @property
     def is_allowed(self) -> bool:
-        """True when the surface may be asked."""
+        """True when a request may be made."""
 
     @property
     def is_probe(self) -> bool:
@@ -57,7 +59,7 @@ class Passage(Protocol):
 
     @property
     def is_clean(self) -> bool:
-        """True when a success would be no news."""
+        """True when a success need not be recorded."""
 
     @property
     def wait_s(self) -> float:
@@ -69,10 +71,10 @@ class Passage(Protocol):
 
 
 class CircuitBook(Protocol):
-    """The part of the control store that keeps circuits."""
+    """The part of the control store that holds circuit state."""
 
     def enter_circuit(self, host: str, surface: str, *, probe_s: float) -> Passage:
-        """Whether a surface may be asked."""
+        """Decide whether a surface may be requested."""
 
     def note_failure(
         self,
@@ -85,13 +87,13 @@ class CircuitBook(Protocol):
         open_s: float,
         longest_s: float,
     ) -> None:
-        """A request failed in a way that counts."""
+        """Record a failure that counts against the surface."""
 
     def note_success(self, host: str, surface: str, *, is_probe: bool, with_data: bool) -> None:
-        """A request was answered."""
+        """Record a successful request."""
 
     def give_up_probe(self, host: str, surface: str) -> None:
-        """The probe ended without saying anything."""
+        """Release the probe, which ended without a result."""
 
 
 class Circuits:
@@ -103,10 +105,10 @@ class Circuits:
 
     @asynccontextmanager
     async def watch(self, host: str, surface: str) -> AsyncIterator[None]:
-        """Ask a surface inside this block; what is raised in it is what the surface said.
+        """Guard a request to a surface; errors raised inside the block count against it.
 
         Raises:
-            UpstreamError: The circuit is open; its class is that of what opened it.
+            UpstreamError: The circuit is open; of the class of the error that opened it.
         """
         passage = await asyncio.to_thread(
             self._book.enter_circuit, host, surface, probe_s=self._times.probe_s
@@ -157,7 +159,7 @@ class Circuits:
 
 
 def too_many(error: SametrackError) -> int | None:
-    """How many errors of this sort in a row open a circuit; None: it does not count."""
+    """Return how many errors of this class in a row open a circuit; None if it does not count."""
     if isinstance(error, UpstreamError) and error.reason in _ONE_ITEM | _OURS:
         return None
     return next((count for kind, count in _TOO_MANY if isinstance(error, kind)), None)
@@ -167,9 +169,9 @@ def _refusal(passage: Passage, host: str, surface: str) -> UpstreamError:
     kinds: dict[str, type[UpstreamError]] = {kind.type: kind for kind, _ in _TOO_MANY}
     kind = kinds.get(passage.cause or "", UnreachableError)
     return kind(
-        f"{surface} at {host} said no lately and is left alone for {passage.wait_s:.0f} s more",
+        f"{surface} at {host} refused lately; its circuit is open for {passage.wait_s:.0f} s more",
         surface=surface,
         reason=OPEN_REASON,
         retry_after=passage.wait_s,
-        hint="wait; one request then finds out whether it answers again",
+        hint="wait; one request then probes whether it answers again",
     )

@@ -1,7 +1,8 @@
-"""The one HTTP client: a guest's plain GET, gated, polite, capped and patient within limits.
+"""The only HTTP client: a guest's plain GET, gated, rate-limited, capped and retried within limits.
 
-It knows addresses, statuses 304, 429 and 5xx, and time. What an answer means is decided elsewhere.
-Cookies are those that the platform set on this client. Cancelling the calling task ends every wait.
+It handles addresses, the statuses 304, 429 and 5xx, and timeouts. What a response means is decided
+elsewhere. Cookies are those that the platform set on this client. Cancelling the calling task ends
+every wait.
 """
 
 import asyncio
@@ -60,18 +61,18 @@ _SERVER_FAULT = 500
 
 
 class GuestClient:
-    """Asks as a guest. One per scan or request; an async context manager.
+    """HTTP client without an account. One per scan or request; an async context manager.
 
-    Whoever judges answers does so inside `circuit`, so that what they say is learned.
+    Callers interpret responses inside `circuit`, so that errors count against the surface.
 
     Raises (all methods):
-        UnreachableError: Time-out, reset, look-up failure or 5xx, after a few tries.
-        RateLimitedError: 429 or a pause that is longer than our patience.
+        UnreachableError: Timeout, reset, failed DNS lookup or 5xx, after the configured attempts.
+        RateLimitedError: 429, or a pause that exceeds the maximum wait.
         SubstitutionError: An address or a redirect leads off the allow-list.
         BudgetSpentError: Today's budget for the host is used up.
     """
 
-    _manners = Manners()  # for a client that asks nobody, as in tests
+    _manners = Manners()  # no host policy, as in tests
 
     def __init__(
         self,
@@ -113,10 +114,10 @@ class GuestClient:
 
     @asynccontextmanager
     async def circuit(self, ask: Ask) -> AsyncIterator[None]:
-        """Ask and judge inside this block; the errors raised in it are what the surface said.
+        """Guard a request and its interpretation; errors raised inside count against the surface.
 
         Raises:
-            UpstreamError: The surface said no lately and is left alone; nothing was asked.
+            UpstreamError: The circuit is open; no request was made.
         """
         host = urlsplit(ask.url).hostname or ""
         async with self._manners.watch(host, ask.surface):
@@ -141,7 +142,7 @@ class GuestClient:
         return answer
 
     async def save(self, ask: Ask, sink: Sink) -> Answer:
-        """Read a body into a sink; the answer's own body stays empty."""
+        """Read a body into a sink; the `body` of the returned response stays empty."""
         async with self.circuit(ask):
             await self._permit(ask)
             answer = await self._patiently(ask, sink)
@@ -160,7 +161,7 @@ class GuestClient:
         await self._manners.permit(ask.address, ask.surface, fetch)
 
     async def _patiently(self, ask: Ask, sink: Sink) -> Answer:
-        """Once more after each 429, as long as the platform's wait is within our patience."""
+        """Retry after each 429 as long as the requested wait is within the maximum."""
         for _ in range(self.limits.attempts - 1):
             try:
                 return await self._follow(ask, sink)
@@ -191,7 +192,7 @@ class GuestClient:
             on=UnreachableError,
             attempts=ask.attempts or self.limits.attempts,
             timeout=None,
-            wait_initial=0,  # the wait is a pause of the host, which holds for every process
+            wait_initial=0,  # waiting is done by pausing the host, for every process
             wait_max=0,
             wait_jitter=0,
         )
@@ -205,7 +206,7 @@ class GuestClient:
         raise AssertionError("the last attempt returns or raises")
 
     async def _back_off(self, host: str) -> None:
-        """Leave a host in trouble alone, with everybody else; longer with each fault in a row."""
+        """Pause a failing host for all processes; longer with each failure in a row."""
         self._faults[host] += 1
         limits = self.limits
         grown = limits.wait_initial_s * 2.0 ** min(self._faults[host] - 1, 30)
@@ -214,7 +215,7 @@ class GuestClient:
             await self._turns.leave_alone(host, wait_s)
 
     async def _in_turn(self, address: Address, ask: Ask, sink: Sink) -> Answer:
-        """One request when it is our turn; everything that takes time is done before."""
+        """Send one request when the rate limiter allows; slow preparation happens before."""
         async with self._slots[address.host]:
             dial = await self._dialler.dial_address(address.host, surface=ask.surface)
             self._transport.prepare(address.scheme, address.host)
@@ -222,11 +223,11 @@ class GuestClient:
             return await self._heeded(await self._exchange(address, dial, ask, sink), address)
 
     async def _heeded(self, answer: Answer, address: Address) -> Answer:
-        """Obey what the status alone says: 429 and 5xx, with or without a wait."""
+        """Raise for 429 and 5xx, and pause the host where the response asks for it."""
         if answer.status == _TOO_MANY:
             wait_s = await self._turns.pause(address.host, answer.retry_after)
             raise RateLimitedError(
-                f"the platform asks to wait {wait_s:.0f} s",
+                f"the platform asked for a pause of {wait_s:.0f} s",
                 surface=answer.surface,
                 status=answer.status,
                 retry_after=wait_s,
@@ -243,7 +244,7 @@ class GuestClient:
         return answer
 
     async def _exchange(self, address: Address, dial: str, ask: Ask, sink: Sink) -> Answer:
-        """One request on the wire; its body goes to the sink."""
+        """Send one request; its body goes to the sink."""
         sink.begin()
         note_request()
         words = dict(ask.known.headers) if ask.known else None
@@ -269,22 +270,24 @@ class GuestClient:
 
 
 def _check_coding(response: httpx2.Response, surface: str) -> None:
-    """What we did not ask for may unpack to gigabytes from one read: no cap would see it in time.
+    """Refuse content codings that were not requested.
+
+    Such a body may unpack to gigabytes in one read, before a cap could stop it.
 
     Raises:
-        StructureChangedError: The body is packed in another way, or more than once.
+        StructureChangedError: The body has another coding, or several.
     """
     coding = response.headers.get("Content-Encoding", "").strip().lower()
     if coding not in _CODINGS:
         raise StructureChangedError(
-            "the body is compressed in a way that was not asked for",
+            "the body is compressed in a way that was not requested",
             surface=surface,
             reason="undecodable_body",
         )
 
 
 def _answer(response: httpx2.Response, *, surface: str, url: str) -> Answer:
-    """What came, but for the body, which is in the sink."""
+    """Return the response without its body, which is in the sink."""
     return Answer(
         surface=surface,
         url=url,

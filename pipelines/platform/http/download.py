@@ -1,4 +1,4 @@
-"""One public sound stream to a file: capped, recognised by its first bytes, named by its hash."""
+"""Download of one public sound to a file: capped, typed by its first bytes, named by its hash."""
 
 import asyncio
 import os
@@ -20,17 +20,17 @@ _HEAD = 16
 
 
 async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -> SoundFile:
-    """Read the sound of a work into `into`, trying its addresses in order.
+    """Download the sound of a video to the folder `into`, trying its URLs in order.
 
     Raises:
-        AudioUnavailableError: There is no sound, it is the silent placeholder, its addresses have
-            expired, or what came is no sound.
+        AudioUnavailableError: There is no sound, it is the silent placeholder, its URLs have
+            expired, or the response is no sound.
         UpstreamError: The last address could not be read.
     """
     if detail.is_silent_placeholder or not detail.play_urls:
         reason = "silent_placeholder" if detail.is_silent_placeholder else "no_sound_address"
         raise AudioUnavailableError(
-            f"the work {detail.video.aweme_id} has no sound to hear", surface=SURFACE, reason=reason
+            f"the video {detail.video.aweme_id} has no sound", surface=SURFACE, reason=reason
         )
     *earlier, last = detail.play_urls[:MAX_ADDRESSES]
     with open_trail() as trail:
@@ -38,7 +38,7 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
             try:
                 return await _download(client, url, detail.video.aweme_id, into)
             except (AudioUnavailableError, SubstitutionError, UnreachableError):
-                trail.last = None  # the next address of the same sound may work
+                trail.last = None  # the next URL of the same sound may succeed
         return await _download(client, last, detail.video.aweme_id, into)
 
 
@@ -50,11 +50,11 @@ async def _download(client: GuestClient, url: str, aweme_id: str, into: Path) ->
             sink = FileSink(file, surface=SURFACE, limit_bytes=client.limits.media_bytes)
             answer = await client.save(_ask(client, url), sink)
             suffix = _recognised(answer, file)
-        # The work's id keeps two works with the same sound from removing each other's file.
+        # The video's id keeps two videos with the same sound from removing each other's file.
         path = into / f"{sink.sha256}-{aweme_id}{suffix}"
         await asyncio.to_thread(part.replace, path)
     finally:
-        part.unlink(missing_ok=True)  # noqa: ASYNC240  # a cancelled task may await no more
+        part.unlink(missing_ok=True)  # noqa: ASYNC240  # a cancelled task cannot await any more
     return SoundFile(
         path=path,
         sha256=sink.sha256,
@@ -79,10 +79,14 @@ def _new_file(into: Path) -> tuple[int, str]:
 
 
 def _recognised(answer: Answer, file: BinaryIO) -> str:
-    """The suffix of what came, once it is a sound."""
+    """Return the file suffix if the response is a sound.
+
+    Raises:
+        AudioUnavailableError: It is none.
+    """
     if answer.status != HTTPStatus.OK:
         raise AudioUnavailableError(
-            "the address of the sound has expired or is refused",
+            "the URL of the sound has expired or was refused",
             surface=SURFACE,
             status=answer.status,
             reason=f"status {answer.status}",
@@ -91,13 +95,13 @@ def _recognised(answer: Answer, file: BinaryIO) -> str:
     suffix = sound_suffix(file.read(_HEAD))
     if suffix is None:
         raise AudioUnavailableError(
-            "what came is no sound that we know", surface=SURFACE, reason="not_a_sound"
+            "the response is no known sound format", surface=SURFACE, reason="not_a_sound"
         )
     return suffix
 
 
 def sound_suffix(head: bytes) -> str | None:
-    """File suffix by the first bytes of a sound or video file; None for anything else."""
+    """Return the suffix for the first bytes of a sound or video file; None for anything else."""
     if head[4:8] == b"ftyp":
         return ".mp4"
     if head[:3] == b"ID3" or (len(head) > 1 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0):  # noqa: PLR2004  # MPEG sync word

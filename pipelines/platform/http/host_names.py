@@ -1,10 +1,10 @@
-"""Comparing host names, always on label boundaries."""
+"""Comparison of host names on label boundaries."""
 
 from collections.abc import Iterable
 
 
 def host_matches(host: str, rules: Iterable[str]) -> bool:
-    """True when a rule is the host, or (with a leading dot) its domain, on a label boundary."""
+    """Return True if a rule names the host or, with a leading dot, one of its parent domains."""
     return any(
         host == rule or (rule.startswith(".") and (host.endswith(rule) or host == rule[1:]))
         for rule in rules

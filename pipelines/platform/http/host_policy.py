@@ -1,6 +1,6 @@
-"""The manners of a client towards a host beyond taking turns: circuits, memory, robots.
+"""Policy of a client towards hosts beyond the rate limit: circuits, revalidation, robots.txt.
 
-Each of them may be absent: then nothing is left alone, remembered or recorded.
+Each part is optional; without it the check or the memory does not take place.
 """
 
 from collections.abc import AsyncIterator
@@ -17,12 +17,12 @@ from pipelines.platform.profiles import Profile
 
 
 class PoliteBook(HostBook, CircuitBook, VisitBook, RobotsBook, Protocol):
-    """Everything of the control store that politeness needs."""
+    """The parts of the control store that host policy needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manners:
-    """What a client has of them."""
+    """Host policy of one client."""
 
     circuits: Circuits | None = None
     memory: Memory | None = None
@@ -30,7 +30,7 @@ class Manners:
 
     @asynccontextmanager
     async def watch(self, host: str, surface: str) -> AsyncIterator[None]:
-        """Ask a surface inside this block; see `Circuits.watch`."""
+        """Guard a request to a surface; see `Circuits.watch`."""
         if self.circuits is None:
             yield
             return
@@ -55,7 +55,7 @@ def build_manners(
     bodies: Bodies | None = None,
     clock: Clock = MACHINE_CLOCK,
 ) -> Manners:
-    """The manners of a client of a profile. Without `bodies` nothing is asked conditionally."""
+    """Build the policy of a profile's client. Without `bodies` no request is conditional."""
     return Manners(
         circuits=Circuits(book, profile.circuit),
         memory=None if bodies is None else Memory(book, bodies),

@@ -1,8 +1,8 @@
-"""The link gate: what may be contacted, decided for every address fetched or followed.
+"""Link gate: decides for every URL that is fetched or followed whether it may be contacted.
 
-One function, `check_address`, for our own requests, for each redirect step and for media. It reads
-an address by one strict form and hands on only what it read, so that no other reader of the same
-text can see another host in it. `Dialler` turns a permitted host into the one address to dial.
+One function, `check_address`, serves our own requests, each redirect step and media. It parses a
+URL by one strict grammar and passes on only the parsed parts, so that no other parser can see
+another host in the same text. `Dialler` turns a permitted host into the one IP address to dial.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 _SPECIAL = tuple(
     map(
         ipaddress.ip_network,
-        # what the library takes for global, and leads to this machine, this site or a tunnel
+        # global according to the library, but leading to this machine, this site or a tunnel
         ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "64:ff9b:1::/48", "2002::/16", "::/96"),
     )
 )
@@ -45,7 +45,7 @@ _SPECIAL = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A permitted address. `target` is path and query; a fragment never travels."""
+    """A parsed URL. `target` is path and query; the fragment is dropped."""
 
     scheme: str
     host: str
@@ -54,7 +54,7 @@ class Address:
 
     @property
     def url(self) -> str:
-        """The address as it is requested."""
+        """The URL as it is requested."""
         standard = {"http": 80, "https": 443}[self.scheme]
         suffix = "" if self.port == standard else f":{self.port}"
         return f"{self.scheme}://{self.host}{suffix}{self.target}"
@@ -66,10 +66,10 @@ class Address:
 
 
 def read_address(text: str) -> Address | None:
-    """Read an absolute http(s) address; None for everything that is not plainly one.
+    """Parse an absolute http(s) URL; None if it is not of the strict form.
 
-    Refused here: control characters, blanks, backslashes and other letters than ASCII, user
-    information, IP literals in any notation, labels that are none and a trailing dot.
+    Refused: control characters, blanks, backslashes, non-ASCII characters, user information, IP
+    literals in any notation, invalid labels and a trailing dot.
     """
     found = _ADDRESS.fullmatch(text) if len(text) <= MAX_ADDRESS_LENGTH else None
     if found is None:
@@ -84,17 +84,17 @@ def read_address(text: str) -> Address | None:
 
 
 def check_address(text: str, *, allowed: Iterable[str], profile: Profile, surface: str) -> Address:
-    """Let an address through or refuse it.
+    """Return the parsed URL if it may be contacted.
 
-    Plain http is raised to https where the profile speaks https to the host. A missing port means
-    the host's port in the profile.
+    Plain http is upgraded where the profile uses https for the host. A missing port means the
+    host's port in the profile.
 
     Raises:
-        SubstitutionError: The address is malformed, or leads off the allow-list.
+        SubstitutionError: The URL is malformed, or leads off the allow-list.
     """
     address = read_address(text)
     if address is None:
-        raise SubstitutionError("an address is not of a form that we follow", surface=surface)
+        raise SubstitutionError("the URL is not of an accepted form", surface=surface)
     if not host_matches(address.host, allowed):
         raise SubstitutionError(
             f"the address leads to {address.host!r}, which is not on the allow-list",
@@ -117,20 +117,21 @@ def check_address(text: str, *, allowed: Iterable[str], profile: Profile, surfac
 
 
 def join_address(base: str, location: str, *, surface: str) -> str:
-    """The absolute address that a redirect at `base` names; still to be checked.
+    """Return the absolute URL of a redirect at `base`; it still has to be checked.
 
     Raises:
-        SubstitutionError: It cannot be read at all.
+        SubstitutionError: It cannot be parsed.
     """
     try:
         return urljoin(base, location)
     except ValueError as exc:
-        raise SubstitutionError("a redirect cannot be read", surface=surface) from exc
+        raise SubstitutionError("the redirect cannot be parsed", surface=surface) from exc
 
 
 def is_public(address: IPAddress) -> bool:
-    """True for an address of the open internet; addresses that wrap another are unwrapped, or
-    refused where the wrapping itself is history.
+    """Return True for a public internet address.
+
+    IPv6 addresses that embed an IPv4 address are unwrapped, or refused if the scheme is obsolete.
     """
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or _nat64(address)
@@ -150,14 +151,14 @@ def _nat64(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 async def look_up(host: str, port: int) -> list[str]:
-    """Addresses of a host, by the system's resolver."""
+    """Resolve a host with the system's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
 class Dialler:
-    """Says which IP address to dial for a permitted host: the one that was checked."""
+    """Chooses the checked IP address to dial for a permitted host."""
 
     def __init__(
         self,
@@ -172,11 +173,11 @@ class Dialler:
         self._known: dict[str, tuple[str, float]] = {}
 
     async def dial_address(self, host: str, *, surface: str) -> str:
-        """The address to dial, looked up once per lifetime and checked.
+        """Return the IP address to dial, resolved and checked once per `PIN_LIFETIME_S`.
 
         Raises:
-            SubstitutionError: The name leads to an address that is not public.
-            UnreachableError: The name has no address.
+            SubstitutionError: The name resolves to an address that is not public.
+            UnreachableError: The name does not resolve.
         """
         pinned = [ip for rule, ip in self._profile.pins.items() if host_matches(host, (rule,))]
         if pinned:
@@ -201,11 +202,11 @@ class Dialler:
 
 
 def _checked(found: list[str], host: str, surface: str) -> str:
-    """The first address, once every one of them is public: a mixed answer is no accident."""
+    """Return the first address if all are public: a mixed answer suggests DNS rebinding."""
     if all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in found):
         return found[0]
     raise SubstitutionError(
-        f"the name {host!r} leads to an address that is not public",
+        f"the name {host!r} resolves to an address that is not public",
         surface=surface,
         reason="special_address",
     )

@@ -1,8 +1,8 @@
-"""Taking turns: the rate, the pauses and the daily budget of a host, shared by all processes.
+"""Rate limit, pauses and daily budget per host, shared by all processes.
 
-What one process is told ("wait", or a fault that calls for a pause) holds for all of them. The
-control store keeps the book; this module waits. Its calls are synchronous and short, so they
-run off the event loop.
+A pause that one process starts (after a 429 or a failure) holds for all of them. The control store
+keeps the state; this module waits. The store's calls are synchronous and short, so they run off the
+event loop.
 """
 
 import asyncio
@@ -20,32 +20,32 @@ PATIENCE_S = 60.0
 
 
 class Grant(Protocol):
-    """What the control store says: a turn is reserved, or the budget of the day is spent."""
+    """The control store's decision: a token is reserved, or today's budget is spent."""
 
     @property
     def wait_s(self) -> float:
-        """Seconds until the reserved turn."""
+        """Seconds until the reserved request may be sent."""
 
     @property
     def spent(self) -> bool:
-        """True when today's budget is used up; then nothing is reserved."""
+        """True when today's budget is spent; then nothing is reserved."""
 
 
 class HostBook(Protocol):
-    """The part of the control store that politeness needs."""
+    """The part of the control store that the rate limiter needs."""
 
     def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
-        """Take one token of the host's bucket, or say how long to wait."""
+        """Reserve one token of the host's bucket, and return how long to wait for it."""
 
     def pause_host(self, host: str, until: datetime) -> None:
-        """Nobody asks the host before `until`."""
+        """Let no process send a request to the host before `until`."""
 
     def host_paused_until(self, host: str) -> datetime | None:
-        """The end of a pause, where there is one."""
+        """Return the end of the host's pause, if there is one."""
 
 
 class Turns:
-    """Waits for a turn at a host. `patience_s` bounds the wait of one request."""
+    """Rate limiter of one client. `patience_s` bounds the wait of one request."""
 
     def __init__(
         self,
@@ -64,32 +64,32 @@ class Turns:
         self._paused: dict[str, datetime] = {}
 
     async def wait(self, host: str, *, surface: str) -> None:
-        """Return when the host may be asked.
+        """Wait until a request to the host may be sent.
 
-        A pause that begins while we wait costs the turn: after it we stand in line again, so that
-        not everybody goes at once.
+        A pause that begins meanwhile voids the reservation: after it a new token is taken, so that
+        waiting clients do not all send at once.
 
         Raises:
-            RateLimitedError: The wait is longer than our patience.
-            BudgetSpentError: Today's budget for the host is used up.
+            RateLimitedError: The wait exceeds `patience_s`.
+            BudgetSpentError: Today's budget for the host is spent.
         """
         give_up_at = self._clock.monotonic() + self.patience_s
         while True:
             is_turn, wait_s = await asyncio.to_thread(self._ask, host, surface)
             if self._clock.monotonic() + wait_s > give_up_at:
                 raise RateLimitedError(
-                    f"{host} is to be left alone for {wait_s:.0f} s more",
+                    f"{host} is paused for {wait_s:.0f} s more",
                     surface=surface,
                     reason="paused" if not is_turn else "crowded",
                     retry_after=wait_s,
                 )
             await self._clock.sleep(wait_s)
-            # Taking the turn may itself have taken a while: others were at the book, too.
+            # Reserving may itself have taken a while, when other processes held the store.
             if is_turn and await asyncio.to_thread(self._pause_left, host) <= 0:
                 return
 
     def _ask(self, host: str, surface: str) -> tuple[bool, float]:
-        """Whether a turn is reserved, and how long to wait for it or for the end of a pause."""
+        """Return whether a token is reserved, and the wait for it or for the end of a pause."""
         left_s = self._pause_left(host)
         if left_s > 0:
             return False, left_s
@@ -101,7 +101,7 @@ class Turns:
         )
         if grant.spent:
             raise BudgetSpentError(
-                f"today's {self._daily_budget} requests to {host} are used up",
+                f"today's budget of {self._daily_budget} requests to {host} is spent",
                 surface=surface,
                 hint="wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
                 retry_after=grant.wait_s,
@@ -114,15 +114,15 @@ class Turns:
         return 0.0 if until is None else self._seconds_until(max(until, known or until))
 
     async def pause(self, host: str, retry_after: str | None) -> float:
-        """Leave the host alone for as long as it asked; returns the seconds."""
+        """Pause the host for as long as it asked, and return the seconds."""
         wait_s = read_retry_after(retry_after, now=self._clock.now())
         await self.leave_alone(host, wait_s)
         return wait_s
 
     async def leave_alone(self, host: str, wait_s: float) -> None:
-        """Nobody, in whatever process, asks the host for so many seconds."""
+        """Pause the host for all processes."""
         until = self._clock.now() + timedelta(seconds=wait_s)
-        self._paused[host] = max(until, self._paused.get(host, until))  # here it holds at once
+        self._paused[host] = max(until, self._paused.get(host, until))  # at once in this process
         await asyncio.to_thread(self._book.pause_host, host, until)
 
     def _seconds_until(self, moment: datetime) -> float:
@@ -130,7 +130,7 @@ class Turns:
 
 
 def read_retry_after(header: str | None, *, now: datetime) -> float:
-    """Seconds to wait, from seconds or a date; a default where the header says nothing."""
+    """Parse `Retry-After` (seconds or a date); return a default if it is absent or unreadable."""
     text = (header or "").strip()
     if text.isascii() and text.isdigit():
         return min(float(text[:9]), LONGEST_PAUSE_S)

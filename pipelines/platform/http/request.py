@@ -1,4 +1,4 @@
-"""A question to a host, and the limits within which it is asked. Plain values."""
+"""A request to a host, and the limits of the client. Plain values."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,15 +10,17 @@ from pipelines.platform.http.revalidation import Known
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """Times in seconds. `attempts` counts the first try; the waits between them grow with jitter,
-    and while one process waits nobody asks that host.
+    """Timeouts, sizes and retries; times in seconds.
+
+    `attempts` counts the first one. The waits between attempts grow with jitter and pause the host
+    for every process.
     """
 
     connect_s: float = 5.0
     read_s: float = 10.0
     total_s: float = 20.0
     media_total_s: float = 60.0
-    robots_s: float = 5.0  # nobody waits longer for a file that is only kept
+    robots_s: float = 5.0  # robots.txt is only recorded by default, so it must not delay a read
     body_bytes: int = 4 * 1024 * 1024
     media_bytes: int = 64 * 1024 * 1024
     attempts: int = 3
@@ -29,8 +31,10 @@ class HttpLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One question. `ends_at` says of a redirect's target that the redirect is the answer; `known`
-    is what was answered before, where the server offered to be asked about it.
+    """One request.
+
+    `ends_at` is True for redirect targets that are the answer themselves; `known` is the stored
+    response to revalidate, if the server sent a validator with it.
     """
 
     surface: str
@@ -44,5 +48,5 @@ class Ask:
 
     @property
     def address(self) -> str:
-        """The address with its parameters."""
+        """The URL with its parameters."""
         return str(httpx2.URL(self.url, params=dict(self.params))) if self.params else self.url

@@ -1,7 +1,7 @@
-"""Asking again only for what has changed: an answer that a server offered to be asked about.
+"""Revalidation: conditional requests for responses that carried a validator.
 
-Only what carried `ETag` or `Last-Modified`, and did not say `no-store`, is asked about again. The
-body is the one that the archive keeps; where it is gone, the question is an ordinary one.
+Only responses with `ETag` or `Last-Modified` and without `no-store` are revalidated. The body is
+the archived one; if it has been deleted, the request is an ordinary one.
 """
 
 import asyncio
@@ -13,47 +13,47 @@ from typing import Protocol
 from warehouse.control.records import Remembered
 
 NOT_MODIFIED = 304
-_LONGEST_WORD = 1000  # a validator is a short text; a long one is not worth its place
+_LONGEST_WORD = 1000  # validators are short; a longer one is not worth storing
 
 
 class VisitBook(Protocol):
     """The part of the control store that keeps validators."""
 
     def remember_answer(self, address: str, answer: Remembered) -> None:
-        """Keep a validator."""
+        """Store a validator."""
 
     def recall_answer(self, address: str) -> Remembered | None:
-        """The validator of an address."""
+        """Return the validator of a URL."""
 
 
 class Bodies(Protocol):
-    """Where bodies are kept."""
+    """The archive of bodies."""
 
     def read_body(self, sha256: str) -> bytes | None:
-        """A body by its hash; None when it is not kept."""
+        """Return a body by its hash; None if it is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A body, and what to send so that the server may say that it has not changed."""
+    """A stored body, and the headers that ask the server whether it is still current."""
 
     body: bytes
     headers: Mapping[str, str]
 
 
 class Memory:
-    """What was answered before, by address."""
+    """Stored responses by URL, for conditional requests."""
 
     def __init__(self, book: VisitBook, bodies: Bodies) -> None:
         self._book = book
         self._bodies = bodies
 
     async def recall(self, address: str) -> Known | None:
-        """What is known of an address, where its server offered to be asked about it."""
+        """Return the stored response for a URL if it can be revalidated."""
         return await asyncio.to_thread(self._recall, address)
 
     async def keep(self, address: str, headers: Mapping[str, str], body: bytes) -> None:
-        """Keep what a server offers with an answer; nothing offered, nothing kept."""
+        """Store the validators of a response, if it has any."""
         etag, modified = headers.get("ETag"), headers.get("Last-Modified")
         is_private = "no-store" in headers.get("Cache-Control", "").lower()
         if is_private or not body or not (etag or modified):

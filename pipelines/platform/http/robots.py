@@ -1,9 +1,8 @@
-"""What a host's robots.txt says of a surface: read once a day, kept for the operator, and obeyed
-where the operator says so.
+"""robots.txt decisions per surface: read once a day, recorded, and obeyed with `ROBOTS=obey`.
 
-Why it is recorded rather than obeyed by default: the file speaks to crawlers that walk a site.
-This service reads single pages that a person asked for, at a person's pace; whether a "disallow"
-binds it is the operator's decision (`ROBOTS=obey`), so the facts are put before the operator.
+Why recorded rather than obeyed by default: the file addresses crawlers that walk a site. This
+service reads single pages that a user requested, at a user's pace. Whether a "disallow" applies is
+the operator's decision, so the facts are shown to the operator.
 """
 
 import asyncio
@@ -22,10 +21,10 @@ from pipelines.platform.call_trace import Answer
 from warehouse.records.errors import ForbiddenError, UpstreamError
 
 AGENT = "Sametrack"
-"""The word by which a robots.txt may name us; it is in our User-Agent."""
+"""The product token that a robots.txt may use for us; it is part of our User-Agent."""
 DAY_S = 86_400.0
-TRY_AGAIN_S = 3600.0  # where nothing came
-READING_S = 10.0  # a reader that is still not done then is not waited for
+TRY_AGAIN_S = 3600.0  # when the file could not be read
+READING_S = 10.0  # how long to wait for another process that reads the file
 LOOKS = 50
 DISALLOWED = "robots_disallow"
 _LONGEST_BODY = 512 * 1024  # the RFC asks for 500 KiB at least
@@ -35,11 +34,11 @@ type FetchRobots = Callable[[str], Awaitable[Answer]]
 
 
 class RobotsFile(Protocol):
-    """A host's file as it was kept."""
+    """A host's file as stored."""
 
     @property
     def status(self) -> int | None:
-        """HTTP status; None when nothing came."""
+        """HTTP status; None if there was no response."""
 
     @property
     def body(self) -> str:
@@ -51,30 +50,30 @@ class RobotsFile(Protocol):
 
 
 class RobotsBook(Protocol):
-    """The part of the control store that keeps robots files and decisions."""
+    """The part of the control store that holds robots.txt files and decisions."""
 
     def robots_file(self, host: str, *, max_age_s: float) -> RobotsFile | None:
-        """A host's file, where it is young enough."""
+        """Return a host's file if it is not older than `max_age_s`."""
 
     def keep_robots_file(self, host: str, *, status: int | None, body: str) -> None:
-        """Keep a host's file."""
+        """Store a host's file."""
 
     def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool:
-        """Do something alone for a while; False: another does it."""
+        """Acquire a lease; False if another owner holds it."""
 
     def record_robots(self, host: str, surface: str, *, decision: Verdict, reason: str) -> None:
-        """Keep a decision."""
+        """Store a decision."""
 
 
 class Decision(NamedTuple):
-    """What a host's file says of a path, and why."""
+    """Decision for a path, with its reason."""
 
     verdict: Verdict
     reason: str
 
 
 class Robots:
-    """Decisions of one client. `fetch` reads the robots file behind an address, politely."""
+    """robots.txt decisions of one client."""
 
     def __init__(self, book: RobotsBook, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK) -> None:
         self._book = book
@@ -85,10 +84,12 @@ class Robots:
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
-        """Record what the host's file says of a surface, once a day.
+        """Record the decision of the host's file for a surface, once a day.
+
+        `fetch` reads the file within the host's rate limit.
 
         Raises:
-            ForbiddenError: It disallows the address, and the operator wants that obeyed.
+            ForbiddenError: The file disallows the URL, and `ROBOTS=obey` is set.
         """
         host = urlsplit(url).hostname or ""
         async with self._locks.setdefault(host, asyncio.Lock()):
@@ -100,11 +101,11 @@ class Robots:
                 f"robots.txt of {host} disallows {surface}",
                 surface=surface,
                 reason=DISALLOWED,
-                hint="ROBOTS=record reads it all the same and keeps the decision",
+                hint="set ROBOTS=record to read it and only record the decision",
             )
 
     async def _keep(self, host: str, surface: str, decision: Decision) -> None:
-        """A surface has many addresses: one that is disallowed is what the operator should know."""
+        """Store a decision; a disallowed URL of a surface outweighs its allowed ones."""
         kept_at, kept = self._kept.get((host, surface), (0.0, None))
         is_fresh = kept is not None and self._clock.monotonic() - kept_at < DAY_S
         if is_fresh and (decision.verdict == kept or decision.verdict != "disallowed"):
@@ -131,7 +132,7 @@ class Robots:
         return status, self._files[host][2]
 
     async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
-        """The file as it is now. One process reads it; the others look for what it has kept."""
+        """Return the current file. One process fetches it; the others poll the store for it."""
         mine = await asyncio.to_thread(
             self._book.acquire_lease, f"robots:{host}", uuid4().hex, READING_S
         )
@@ -149,25 +150,25 @@ class Robots:
 
 
 def _judge(status: int | None, rules: Protego, url: str) -> Decision:
-    """RFC 9309, section 2.3.1."""
+    """Decide by RFC 9309, section 2.3.1."""
     if status is None:
-        return Decision("unknown", "nothing came")
+        return Decision("unknown", "no response")
     if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return Decision("allowed", f"no robots.txt: status {status}")
     if status != HTTPStatus.OK:
         return Decision("unknown", f"status {status}")
     if rules.can_fetch(url, AGENT):
-        return Decision("allowed", "no rule against it")
-    return Decision("disallowed", "a rule names it")
+        return Decision("allowed", "no matching rule")
+    return Decision("disallowed", "disallowed by a rule")
 
 
 def _lasts_s(status: int | None) -> float:
-    """How long a file is taken as it is; where nothing came, not for long."""
+    """Return how long a file is valid; without a response, not for long."""
     return TRY_AGAIN_S if status is None else DAY_S
 
 
 async def _read(url: str, fetch: FetchRobots) -> tuple[int | None, str]:
-    """Status and text; a visit of its own, so it is not counted to the page that is wanted."""
+    """Return status and text; traced separately, so as not to count towards the wanted page."""
     parts = urlsplit(url)
     address = f"{parts.scheme}://{parts.netloc}/robots.txt"
 

@@ -1,7 +1,7 @@
-"""The wire below the client: each host is dialled at the address that the gate checked.
+"""Transport that dials each host at the IP address that the link gate checked.
 
-The request keeps its name for the Host header, the certificate and the cookies. Every host has a
-pool of its own, so a connection made for one name is never used for another at the same address.
+The request keeps the host name for the Host header, the certificate and the cookies. Every host has
+its own pool, so a connection made for one name is never used for another at the same address.
 """
 
 import ssl
@@ -13,9 +13,9 @@ DIAL = "sametrack_dial_address"
 
 
 class PinnedTransport(httpx2.AsyncBaseTransport):
-    """Sends a request to the IP address named in its `DIAL` extension. No proxy, no look-up.
+    """Sends a request to the IP address named in its `DIAL` extension. No proxy, no DNS lookup.
 
-    `tls` says whom to trust; without it, the usual authorities.
+    `tls` replaces the default certificate authorities.
     """
 
     def __init__(self, *, connections_per_host: int, tls: ssl.SSLContext | None = None) -> None:
@@ -26,7 +26,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         self._tls = tls
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request; the answer's body is still to be read."""
+        """Send one request; the response body is not read yet."""
         host = request.url.host
         pinned = httpx2.Request(
             request.method,
@@ -39,7 +39,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         return await self._pools[host].handle_async_request(pinned)
 
     def prepare(self, scheme: str, host: str) -> None:
-        """Make the host's pool: loading certificates takes time that no turn should wait for."""
+        """Create the host's pool early: loading certificates would delay a reserved request."""
         if host not in self._pools:
             self._pools[host] = self._new_pool(scheme)
 
@@ -57,5 +57,5 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
 
 @cache
 def _usual_authorities() -> ssl.SSLContext:
-    """Loaded once in a process: it takes 20 ms, and each request has a client of its own."""
+    """Return the default authorities, loaded once per process: loading takes 20 ms."""
     return httpx2.create_ssl_context(trust_env=False)

@@ -1,4 +1,4 @@
-"""One account as the platform describes it: `user_info`, and the share page `user_page`."""
+"""Parsers of one account: `user_info`, and the share page `user_page`."""
 
 from dataclasses import replace
 
@@ -15,12 +15,12 @@ _AVATARS = ("avatar_larger", "avatar_medium", "avatar_thumb")
 
 
 def parse_user_info(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
-    """The account asked for.
+    """Parse the requested account from `user_info`.
 
     Raises:
         UnresolvedIdError: The platform knows no such account.
-        SubstitutionError: Another account came.
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        SubstitutionError: The response is another account.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = parse_json(body, surface=seen.surface)
     if says_unknown(answer):
@@ -31,7 +31,7 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     if found is None:
         raise info.missing("sec_uid")
     if found != sec_uid:
-        raise SubstitutionError("asked for one account, another came", surface=seen.surface)
+        raise SubstitutionError("the response is another account", surface=seen.surface)
     return _account(info, sec_uid, seen)
 
 
@@ -57,11 +57,11 @@ def parse_user_by_handle(body: bytes, *, handle: str, seen: Seen) -> Account:
 
 
 def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
-    """The account on its share page, which shows fewer counts: its zeros are unknown.
+    """Parse the account of a share page, which shows fewer counts: zeros there mean unknown.
 
     Raises:
         SubstitutionError: The page shows another account.
-        UpstreamError: The page withholds it, or its keys or types are not as known.
+        UpstreamError: The page withholds it, or keys or types are unknown.
     """
     page, result = find_account(body, surface=seen.surface)
     refuse_status(result)
@@ -69,7 +69,7 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     if info is None:
         raise refused(
             "page_without_data",
-            "the page came without its account",
+            "the page contains no account",
             surface=seen.surface,
             reason=result.keys_seen(),
         )
@@ -77,7 +77,7 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     if found is None:
         raise info.missing("sec_uid")
     if found != sec_uid:
-        raise SubstitutionError("asked for one account, another came", surface=seen.surface)
+        raise SubstitutionError("the response is another account", surface=seen.surface)
     account = _account(info, sec_uid, seen)
     return replace(
         account,
@@ -111,6 +111,6 @@ def _account(info: Node, sec_uid: str, seen: Seen) -> Account:
 
 
 def _exact(info: Node, key: str) -> int | None:
-    """A rounded count of an account has no mark that it could carry, so it stays unknown."""
+    """Return an exact count. An account has no field that marks rounding, so rounded is unknown."""
     count = read_count(info, key)
     return count.value if count is not None and count.is_exact else None

@@ -1,4 +1,4 @@
-"""Counts as the platform writes them: a number, or a text that may be rounded ("1.2w")."""
+"""Parser of counts: a number, or a text that may be rounded ("1.2w")."""
 
 import re
 from typing import NamedTuple
@@ -14,17 +14,17 @@ _UNITS = {"": 1, "k": 10**3, "千": 10**3, "w": 10**4, "万": 10**4, "m": 10**6,
 
 
 class Count(NamedTuple):
-    """A count; `is_exact` is False when it was shown rounded."""
+    """A count; `is_exact` is False if it was shown rounded."""
 
     value: int
     is_exact: bool
 
 
 def read_count(node: Node, key: str) -> Count | None:
-    """The count under a key; None when absent, null or an empty text.
+    """Return the count under a key; None when absent, null or an empty text.
 
     Raises:
-        StructureChangedError: It is neither a number nor a text that shows one.
+        StructureChangedError: It is neither a number nor a text with one.
     """
     value = node.values.get(key)
     if value is None or value == "":
@@ -39,7 +39,7 @@ def read_count(node: Node, key: str) -> Count | None:
 
 
 def parse_count(text: str) -> Count | None:
-    """Read "1234", "1,234", "1.2w", "1.2万", "1亿" or "100+"; None for anything else."""
+    """Parse "1234", "1,234", "1.2w", "1.2万", "1亿" or "100+"; return None for anything else."""
     found = _COUNT.fullmatch(text.strip())
     if found is None or (found["part"] and not found["unit"]):
         return None

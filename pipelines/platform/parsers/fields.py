@@ -1,4 +1,4 @@
-"""Typed reading of decoded JSON: absent is None, another type than known is a named error.
+"""Typed access to decoded JSON: absent is None, an unknown type is a `StructureChangedError`.
 
 Nothing is guessed: ids become text, a float is never an id, a bool is never a number.
 """
@@ -18,7 +18,7 @@ _KEY_LENGTH_SHOWN = 40
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One JSON object, with where it stands. `values` is as decoded."""
+    """One JSON object with its path in the document. `values` is as decoded."""
 
     values: dict[str, object]
     surface: str
@@ -38,10 +38,10 @@ class Node:
         return Node(value, self.surface, f"{self.path}.{key}")
 
     def must_node(self, key: str) -> "Node":
-        """The object under a key.
+        """Return the object under a key.
 
         Raises:
-            StructureChangedError: It is absent, null or something else.
+            StructureChangedError: It is absent, null or no object.
         """
         found = self.node(key)
         if found is None:
@@ -72,7 +72,7 @@ class Node:
         raise self.changed(key, value)
 
     def name(self, key: str) -> str | None:
-        """A text that is None when empty: an empty name is no name."""
+        """Return a text, or None when it is empty: an empty name is no name."""
         return self.text(key) or None
 
     def id(self, key: str) -> str | None:
@@ -86,7 +86,7 @@ class Node:
         raise self.changed(key, value)
 
     def must_id(self, key: str) -> str:
-        """An id that must be there.
+        """Return a required id.
 
         Raises:
             StructureChangedError: It is absent, empty, 0 or no id.
@@ -97,7 +97,7 @@ class Node:
         return found
 
     def whole(self, key: str) -> int | None:
-        """A whole number that is not negative; None when absent or null."""
+        """Return a non-negative integer; None when absent or null."""
         value = self.values.get(key)
         if value is None:
             return None
@@ -106,7 +106,7 @@ class Node:
         return value
 
     def flag(self, key: str) -> bool | None:
-        """A truth value, also written 0 or 1; None when absent or null."""
+        """Return a boolean, also from 0 or 1; None when absent or null."""
         value = self.values.get(key)
         if value is None or isinstance(value, bool):
             return value
@@ -115,7 +115,7 @@ class Node:
         raise self.changed(key, value)
 
     def missing(self, key: str) -> StructureChangedError:
-        """The error for a required field that is gone, with the keys seen instead."""
+        """Return the error for a missing required field, with the keys found instead."""
         return StructureChangedError(
             f"{self.path}.{key} is missing",
             surface=self.surface,
@@ -123,15 +123,15 @@ class Node:
         )
 
     def changed(self, key: str, value: object) -> StructureChangedError:
-        """The error for a field of another type than known."""
+        """Return the error for a field of an unknown type."""
         return StructureChangedError(
-            f"{self.path}.{key} is not of the known type or range",
+            f"{self.path}.{key} has an unknown type or range",
             surface=self.surface,
             reason=f"{self.path}.{key}: {type(value).__name__}",
         )
 
     def keys_seen(self) -> str:
-        """The keys of this object, shortened, for a report."""
+        """Return the keys of this object, shortened, for an error text."""
         names = [key[:_KEY_LENGTH_SHOWN] for key in list(self.values)[:_KEYS_SHOWN]]
         return ", ".join(names) or "no keys"
 
@@ -156,13 +156,13 @@ def parse_json(body: bytes, *, surface: str) -> Node:
 
 
 def first_address(node: Node | None) -> str | None:
-    """The first http(s) address of a `{url_list: [...]}` object; None where it shows none."""
+    """Return the first http(s) URL of a `{url_list: [...]}` object, or None."""
     found = addresses(node)
     return found[0] if found else None
 
 
 def addresses(node: Node | None) -> tuple[str, ...]:
-    """Every http(s) address of a `{url_list: [...]}` object, in its order, without repeats."""
+    """Return all http(s) URLs of a `{url_list: [...]}` object, in order, without duplicates."""
     if node is None:
         return ()
     found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""`hashtag_info`: one hashtag as the platform describes it. Its works are a list: `lists.py`."""
+"""Parser of `hashtag_info`: one hashtag. Its videos are a list surface: `lists.py`."""
 
 from pipelines.platform.parsers.counts import read_count
 from pipelines.platform.parsers.fields import Node, parse_json
@@ -9,12 +9,12 @@ from warehouse.records.videos import HashtagInfo
 
 
 def parse_hashtag_info(body: bytes, *, ch_id: str, seen: Seen) -> HashtagInfo:
-    """The hashtag asked for.
+    """Parse the requested hashtag.
 
     Raises:
         UnresolvedIdError: The platform knows no such hashtag.
-        SubstitutionError: Another hashtag came.
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        SubstitutionError: The response is another hashtag.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = parse_json(body, surface=seen.surface)
     info = None if says_unknown(answer) else _info(answer)
@@ -26,13 +26,13 @@ def parse_hashtag_info(body: bytes, *, ch_id: str, seen: Seen) -> HashtagInfo:
     found = info.must_id("cid")
     if found != ch_id:
         raise SubstitutionError(
-            f"asked for hashtag {ch_id}, another came", surface=seen.surface, reason=found
+            f"requested hashtag {ch_id}, got another", surface=seen.surface, reason=found
         )
     return _hashtag(info, ch_id, seen)
 
 
 def _info(answer: Node) -> Node | None:
-    """The description; null or empty with a good status means that there is no such hashtag."""
+    """Return the description; null or empty with a good status means no such hashtag."""
     refuse_status(answer)
     if not answer.has("ch_info"):
         raise answer.missing("ch_info")
@@ -41,7 +41,7 @@ def _info(answer: Node) -> Node | None:
 
 
 def _hashtag(info: Node, ch_id: str, seen: Seen) -> HashtagInfo:
-    """A hashtag that exists is used by somebody, so a 0 is a count that guests are not shown."""
+    """Convert a hashtag. An existing one has users, so a 0 is a count hidden from guests (None)."""
     if not info.has("cha_name"):
         raise info.missing("cha_name")
     users, views = read_count(info, "user_count"), read_count(info, "view_count")

@@ -1,7 +1,7 @@
-"""Links of the platform in free text. Pure: hosts are handed in, nothing is fetched.
+"""Finds links of the platform in free text. Pure: hosts are parameters, nothing is fetched.
 
-A link ends at the first character that links of the platform do not hold, so emoji, brackets and
-full-width marks right after it do no harm.
+A link ends at the first character that platform links do not contain, so emoji, brackets and
+full-width punctuation right after it are ignored.
 """
 
 import re
@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from pipelines.platform.http.host_names import host_matches
 
 Kind = Literal["music", "video", "user", "hashtag", "mix", "trends", "short"]
-_LAST_RESORT = frozenset({"mix", "trends"})  # told by name only where nothing of more use is near
+_LAST_RESORT = frozenset({"mix", "trends"})  # reported only when the text has no useful link
 
 MAX_TEXT_LENGTH = 10_000
 _LINK = re.compile(
@@ -43,7 +43,7 @@ _ID_PARAMETERS: Mapping[str, tuple[str, Kind]] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkTarget:
-    """What a link names. `url` is set for a short link, which has to be followed."""
+    """Target of a link. `url` is set for a short link, which has to be followed."""
 
     kind: Kind
     id: str
@@ -52,7 +52,7 @@ class LinkTarget:
 
 @dataclass(frozen=True, slots=True)
 class LinkHosts:
-    """The hosts whose links are ours. `gone_query` marks a page that stands for a work now gone."""
+    """Hosts of platform links. `gone_query` marks the page shown for a deleted video."""
 
     scheme: str
     share: tuple[str, ...]
@@ -61,9 +61,9 @@ class LinkHosts:
 
 
 def find_target(text: str, hosts: LinkHosts) -> LinkTarget | None:
-    """The first link of the platform in `text` that names something; None when there is none.
+    """Return the target of the first platform link in `text`; None when there is none.
 
-    A collection or a trending topic is named only where the text has no other link of use.
+    A collection or a trending topic is returned only if the text has no other useful link.
     """
     found: LinkTarget | None = None
     for link in _LINK.finditer(text[:MAX_TEXT_LENGTH]):
@@ -93,19 +93,19 @@ def _short(host: str, segments: list[str], hosts: LinkHosts) -> LinkTarget | Non
 
 
 def _named(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
-    """`/share/video/{id}/`, `/m/video/{id}`, `/music/{id}`, `/user/{sec_uid}`, `?modal_id=`."""
+    """Parse `/share/video/{id}/`, `/m/video/{id}`, `/music/{id}`, `/user/{id}`, `?modal_id=`."""
     if segments and segments[0] in {"share", "m"}:
         segments = segments[1:]
     noun, rest = (segments[0], segments[1:]) if segments else ("", [])
     if _ID.fullmatch(query.get("modal_id", "")):
-        return LinkTarget("video", query["modal_id"])  # shown over whatever page it is
+        return LinkTarget("video", query["modal_id"])  # an overlay on any page
     if noun == "user":
         return _user(rest, query)
     return _by_path(noun, rest) or _by_parameter(noun, query)
 
 
 def _user(rest: list[str], query: Mapping[str, str]) -> LinkTarget | None:
-    """The path of a share link holds a numeric id; the one that counts is in the query."""
+    """Read an account link: the path holds a numeric id, the relevant one is in the query."""
     for text in (query.get("sec_uid", ""), query.get("sec_user_id", ""), *rest[:1]):
         if SEC_UID.fullmatch(text):
             return LinkTarget("user", text)

@@ -1,7 +1,7 @@
-"""List surfaces: works of a music id or a hashtag, posts of an account, other sources of details.
+"""Parsers of lists (videos of a music id or hashtag, posts of an account) and of second details.
 
-`has_more` that is missing or of another type is a structure error, never "the end". A cursor is
-handed on as it came: where a surface tells the current page's, the walk sees that it stalls.
+A missing or mistyped `has_more` is a structure error, never "the end". A cursor is passed on
+unchanged: if a surface repeats the current page's, the walk detects that it stalls.
 """
 
 from dataclasses import replace
@@ -20,36 +20,36 @@ _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
 
 
 def parse_music_list(body: bytes, *, music_id: str, seen: Seen) -> VideoPage:
-    """One page of `music_list`; its items mostly do not say which music they use.
+    """Parse one page of `music_list`; most items do not name their music.
 
     Raises:
-        SubstitutionError: Those that say it all use another music.
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        SubstitutionError: All items that name a music name another one.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     page = _list(body, seen)
     named = {video.music.music_id for video in page.videos if video.music is not None}
     if named and music_id not in named:
         raise SubstitutionError(
-            "asked for the works of one music, those of another came", surface=seen.surface
+            "the response lists videos of another music id", surface=seen.surface
         )
     return page
 
 
 def parse_hashtag_list(body: bytes, *, seen: Seen) -> VideoPage:
-    """One page of `hashtag_list`; its items show no counts at all.
+    """Parse one page of `hashtag_list`; its items show no counts.
 
     Raises:
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     return _list(body, seen)
 
 
 def parse_user_posts(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
-    """One page of `user_posts`.
+    """Parse one page of `user_posts`.
 
     Raises:
-        SubstitutionError: Posts of another account came.
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        SubstitutionError: The posts are of another account.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = parse_json(body, surface=seen.surface)
     refuse_status(answer)
@@ -57,10 +57,10 @@ def parse_user_posts(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
 
 
 def parse_user_page(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
-    """The first screen of posts that a share page of an account carries in its HTML.
+    """Parse the first screen of posts in the HTML of an account's share page.
 
     Raises:
-        UpstreamError: The page withholds it, or its keys or types are not as known.
+        UpstreamError: The page withholds it, or keys or types are unknown.
     """
     lists = find_account_lists(body, surface=seen.surface)
     refuse_status(lists)
@@ -68,12 +68,12 @@ def parse_user_page(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
 
 
 def parse_slides_info(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | UnavailableVideo:
-    """The second source of a work's detail.
+    """Parse `slides_info`, the second source of a video's detail.
 
     Raises:
-        EmptyAnswerError: It names neither the work nor a reason.
-        SubstitutionError: Another work came.
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        EmptyAnswerError: It names neither the video nor a reason.
+        SubstitutionError: The response is another video.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = parse_json(body, surface=seen.surface)
     refuse_status(answer)
@@ -88,12 +88,12 @@ def parse_slides_info(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail 
 
 
 def parse_detail_body(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | UnavailableVideo:
-    """A detail body: `aweme_detail`, or null with `filter_detail` saying why.
+    """Parse a detail body: `aweme_detail`, or null with the reason in `filter_detail`.
 
     Raises:
-        EmptyAnswerError: It is null without a reason: blocked or gone, nobody says which.
-        SubstitutionError: Another work came.
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        EmptyAnswerError: It is null without a reason: blocked or deleted, unknown which.
+        SubstitutionError: The response is another video.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = parse_json(body, surface=seen.surface)
     refuse_status(answer)
@@ -105,7 +105,7 @@ def parse_detail_body(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail 
     if detail is None:
         raise _empty_detail(seen)
     if detail.must_id("aweme_id") != aweme_id:
-        raise SubstitutionError(f"asked for {aweme_id}, another work came", surface=seen.surface)
+        raise SubstitutionError(f"requested {aweme_id}, got another video", surface=seen.surface)
     return parse_detail(detail, seen)
 
 
@@ -138,20 +138,18 @@ def _present(node: Node, keys: tuple[str, ...]) -> str:
 
 
 def _of_account(page: VideoPage, sec_uid: str, seen: Seen) -> VideoPage:
-    """Without items of other accounts; a page of nothing else is a substitution."""
+    """Drop items of other accounts; if nothing is left, the page is a substitution."""
     own = tuple(
         video for video in page.videos if video.author is None or video.author.sec_uid == sec_uid
     )
     if page.videos and not own:
-        raise SubstitutionError(
-            "asked for the posts of one account, those of another came", surface=seen.surface
-        )
+        raise SubstitutionError("the response lists posts of another account", surface=seen.surface)
     return replace(page, videos=own)
 
 
 def _empty_detail(seen: Seen) -> UpstreamError:
     return refused(
         "empty_detail",
-        "the answer names neither the work nor why it is missing",
+        "the response contains neither the video nor a reason",
         surface=seen.surface,
     )

@@ -1,4 +1,4 @@
-"""`music_info`: one music id as the platform describes it."""
+"""Parser of `music_info`: one music id."""
 
 from pipelines.platform.parsers.fields import MAX_ID_LENGTH, Node, first_address, parse_json
 from pipelines.platform.parsers.negatives import refuse_status, says_unknown
@@ -10,12 +10,12 @@ _COVERS = ("cover_large", "cover_hd", "cover_medium", "cover_thumb")
 
 
 def parse_music_info(body: bytes, *, music_id: str, seen: Seen) -> Track:
-    """The track under a music id.
+    """Parse the requested track.
 
     Raises:
         InvalidMusicInputError: The platform knows no such music id.
-        SubstitutionError: Another track came.
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        SubstitutionError: The response is another track.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = parse_json(body, surface=seen.surface)
     info = None if says_unknown(answer) else _info(answer)
@@ -27,13 +27,13 @@ def parse_music_info(body: bytes, *, music_id: str, seen: Seen) -> Track:
     found = info.id("mid") or info.id("id_str") or info.must_id("id")
     if found != music_id:
         raise SubstitutionError(
-            f"asked for music {music_id}, another came", surface=seen.surface, reason=found
+            f"requested music {music_id}, got another", surface=seen.surface, reason=found
         )
     return _track(info, music_id, seen)
 
 
 def _info(answer: Node) -> Node | None:
-    """The description; null or empty with a good status means that there is no such track."""
+    """Return the description; null or empty with a good status means no such track."""
     refuse_status(answer)
     if not answer.has("music_info"):
         raise answer.missing("music_info")
@@ -65,7 +65,7 @@ def _text(value: object) -> str | None:
 
 
 def _id(value: object) -> str | None:
-    """An id inside the `extra` text, where a number has up to 19 digits."""
+    """Return an id from the JSON text in `extra`, where numbers have up to 19 digits."""
     text = str(value) if type(value) is int else value
     is_id = isinstance(text, str) and text.isascii() and text.isdigit() and text != "0"
     return text if is_id and len(str(text)) <= MAX_ID_LENGTH else None  # type: ignore[return-value]  # is_id says str

@@ -1,8 +1,8 @@
-"""Every way the platform says no, as one named error each.
+"""Recognises every kind of refusal by the platform, one named error each.
 
-Three looks, in this order: at the HTTP answer, at the status inside a JSON body, and (only when a
-page or body turned out to hold no data) at the words of the page. A page is never judged by a word
-while it holds data: users write those words too, and the captcha script is on every page.
+Three checks, in this order: the HTTP response, the status inside a JSON body, and (only when a page
+or body turned out to contain no data) the wording of the page. A page with data is never judged by
+its words: users write those words too, and the captcha script is on every page.
 """
 
 from dataclasses import dataclass
@@ -22,14 +22,12 @@ UNKNOWN_CODE = 5  # a bad or unknown id
 _BLOCKED = b"blocked"
 _VERIFY = "verify_check"
 _CAPTCHA = "verify"  # the type of a body that stands for a captcha
-_PAGE_KEPT = 64 * 1024  # a page that says no is short
+_PAGE_KEPT = 64 * 1024  # refusal pages are short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Words by which a page without data says why, and a path by which a redirect does; they come
-    from the platform profile.
-    """
+    """Refusal markers of the platform profile: words of pages without data, a redirect path."""
 
     verification_title: tuple[str, ...]
     verification_body: tuple[str, ...]
@@ -38,7 +36,7 @@ class Words:
 
 
 _BY_STATUS = {
-    HTTPStatus.UNAUTHORIZED: ("login_status", "the surface wants an account"),
+    HTTPStatus.UNAUTHORIZED: ("login_status", "the surface requires an account"),
     HTTPStatus.FORBIDDEN: ("forbidden", "the platform forbids this"),
     HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS: (
         "legal_reasons",
@@ -48,14 +46,14 @@ _BY_STATUS = {
 
 
 def refuse_answer(answer: Answer, words: Words) -> None:
-    """Stop at what the HTTP answer alone says.
+    """Raise for a refusal that the HTTP response alone shows.
 
     Raises:
-        ForbiddenError: 403.
-        LoginRequiredError: 401.
-        RegionBlockedError: 451, or a redirect to where another region is served.
+        ForbiddenError: Status 403.
+        LoginRequiredError: Status 401.
+        RegionBlockedError: Status 451, or a redirect to the site of another region.
         VerificationDemandedError: A redirect to a verification page.
-        EmptyAnswerError: Nothing in it, or the bare word `blocked`.
+        EmptyAnswerError: The body is empty, or the bare word `blocked`.
         StructureChangedError: Any other status than 200.
     """
     surface, status = answer.surface, answer.status
@@ -74,25 +72,25 @@ def refuse_answer(answer: Answer, words: Words) -> None:
         )
     if answer.body.strip().lower() in {b"", _BLOCKED}:
         row = "blocked" if answer.body.strip() else "empty_body"
-        raise refused(row, "the answer is empty", surface=surface, status=status)
+        raise refused(row, "the response is empty", surface=surface, status=status)
 
 
 def _redirected(answer: Answer, words: Words) -> UpstreamError:
-    """The error for a redirect that is an answer itself."""
+    """Return the error for a redirect that is an answer itself."""
     if words.verification_path in urlsplit(answer.location or "").path:
-        row, detail = "verify_redirect", "the platform leads to a verification page"
+        row, detail = "verify_redirect", "the platform redirects to a verification page"
     else:
         row, detail = "region_redirect", "the platform sends this region elsewhere"
     return refused(row, detail, surface=answer.surface, status=answer.status)
 
 
 def refuse_status(body: Node) -> None:
-    """Stop at what the status inside a JSON body says.
+    """Raise for a refusal that the status inside a JSON body shows.
 
     Raises:
-        VerificationDemandedError: The platform wants to see a person.
-        LoginRequiredError: It wants an account.
-        StructureChangedError: A status that we do not know.
+        VerificationDemandedError: The platform demands verification.
+        LoginRequiredError: The surface requires an account.
+        StructureChangedError: The status is unknown.
     """
     error = _verification(body) or _by_code(body)
     if error is not None:
@@ -119,19 +117,19 @@ def _by_code(body: Node) -> UpstreamError | None:
         return refused(LOGIN_CODES[code], "the surface wants an account", surface=body.surface)
     return refused(
         "unknown_code",
-        "the surface answered with a status that is not known",
+        "the surface answered with an unknown status",
         surface=body.surface,
         reason=f"status_code {code}",
     )
 
 
 def says_unknown(body: Node) -> bool:
-    """True when the body says that there is nothing under the id asked for."""
+    """Return True if the body says that the requested id does not exist."""
     return body.whole("status_code") == UNKNOWN_CODE
 
 
 def explain(error: UpstreamError, answer: Answer, words: Words) -> UpstreamError:
-    """A more exact error for an answer that held no data, where its page says why."""
+    """Return a more specific error for a response without data if its page shows the reason."""
     page = answer.body[:_PAGE_KEPT]
     if page.lstrip()[:1] != b"<":
         return error

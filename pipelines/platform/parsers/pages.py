@@ -1,7 +1,7 @@
-"""Share pages: finding the data container in the HTML, and in it what we asked for, by value.
+"""Parser of share pages: finds the data container in the HTML, and the requested item in it.
 
-The names of routes in the container change, so they are never relied on. Data first: only a page
-without data is searched for a word that says why (`negatives.py`).
+Items are found by value, since the route names in the container change. Data comes first: only a
+page without data is searched for the reason (`negatives.py`).
 """
 
 from collections.abc import Iterator
@@ -24,10 +24,10 @@ _DEEPEST = 6
 
 
 def parse_container(body: bytes, *, surface: str) -> Node:
-    """The data object of a share page: `_ROUTER_DATA`, or the older `RENDER_DATA`.
+    """Return the data object of a share page: `_ROUTER_DATA`, or the older `RENDER_DATA`.
 
     Raises:
-        StructureChangedError: The page has no container, or one that cannot be read.
+        StructureChangedError: The page has no container, or an unreadable one.
     """
     for script in LexborHTMLParser(body).css("script"):
         text = script.text(deep=True).lstrip()
@@ -39,13 +39,13 @@ def parse_container(body: bytes, *, surface: str) -> Node:
 
 
 def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | UnavailableVideo:
-    """The work on a video, note or slides page.
+    """Parse the video on a video, note or slides page.
 
     Raises:
-        PageWithoutDataError: The container came without the work: the platform withholds it.
-        SubstitutionError: The page shows another work.
-        RegionBlockedError: This region is served elsewhere.
-        StructureChangedError: Keys or types are not as known.
+        PageWithoutDataError: The container lacks the video: the platform withholds it.
+        SubstitutionError: The page shows another video.
+        RegionBlockedError: The platform serves this region elsewhere.
+        StructureChangedError: Keys or types are unknown.
     """
     container = parse_container(body, surface=seen.surface)
     _, result = _found(container, _WORK_KEYS)
@@ -54,7 +54,7 @@ def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | 
     if found is None:
         raise refused(
             "page_without_data",
-            "the page names neither the work nor why it is missing",
+            "the page contains neither the video nor a reason",
             surface=seen.surface,
             reason=result.keys_seen(),
         )
@@ -62,7 +62,7 @@ def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | 
 
 
 def _shown(result: Node) -> Iterator[Node]:
-    """The works of a result: a list, or (on pages of notes) one alone."""
+    """Yield the videos of a result: a list, or (on note pages) a single one."""
     alone = result.node(_ALONE)
     if alone is not None:
         return iter((alone,))
@@ -75,10 +75,10 @@ def _shown(result: Node) -> Iterator[Node]:
 def chosen_work(
     shown: Iterator[Node], filtered: Iterator[Node], *, aweme_id: str, seen: Seen
 ) -> VideoDetail | UnavailableVideo | None:
-    """The work asked for among those shown or filtered; None when there is neither.
+    """Return the requested video among those shown or filtered; None when there is neither.
 
     Raises:
-        SubstitutionError: Other works came instead.
+        SubstitutionError: Only other videos are shown.
     """
     others: list[str] = []
     for item in shown:
@@ -93,26 +93,26 @@ def chosen_work(
         others.append(found)
     if others:
         raise SubstitutionError(
-            f"asked for {aweme_id}, another work came", surface=seen.surface, reason=others[0]
+            f"requested {aweme_id}, got another video", surface=seen.surface, reason=others[0]
         )
     return None
 
 
 def find_account_lists(body: bytes, *, surface: str) -> Node:
-    """The object of a user page that holds the list of works.
+    """Return the object of a user page that holds the list of videos.
 
     Raises:
-        PageWithoutDataError: The container came without it.
+        PageWithoutDataError: The container lacks it.
         StructureChangedError: There is no container.
     """
     return _found(parse_container(body, surface=surface), ("postListData",))[1]
 
 
 def find_account(body: bytes, *, surface: str) -> tuple[Node, Node]:
-    """The object of a user page that holds the account, and in it the account's result.
+    """Return the object of a user page that holds the account, and the account's result in it.
 
     Raises:
-        PageWithoutDataError: The container came without it.
+        PageWithoutDataError: The container lacks it.
         StructureChangedError: There is no container.
     """
     return _found(parse_container(body, surface=surface), ("userInfoRes",))
@@ -127,17 +127,17 @@ def _decoded(text: bytes, surface: str) -> Node:
         ) from exc
     if not isinstance(value, dict):
         raise StructureChangedError(
-            "the data container is no object", surface=surface, reason=type(value).__name__
+            "the data container is not an object", surface=surface, reason=type(value).__name__
         )
     return Node(value, surface, "$")
 
 
 def _found(container: Node, keys: tuple[str, ...]) -> tuple[Node, Node]:
-    """The first object under one of `keys`, wherever it stands near the top, and what holds it.
+    """Return the parent of the first object under one of `keys` near the top, and that object.
 
     Raises:
         PageWithoutDataError: There is none.
-        StructureChangedError: Something else than an object stands under such a key.
+        StructureChangedError: The value under such a key is not an object.
     """
     level = [container]
     for _ in range(_DEEPEST):
@@ -148,7 +148,7 @@ def _found(container: Node, keys: tuple[str, ...]) -> tuple[Node, Node]:
         level = [child for node in level for child in _children(node)]
     raise refused(
         "page_without_data",
-        "the page came without its data",
+        "the page contains no data",
         surface=container.surface,
         reason=_shown_keys(container),
     )

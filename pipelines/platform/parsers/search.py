@@ -1,7 +1,7 @@
-"""Guest search: the framed first screen, the later pages, and the place where the next one begins.
+"""Parser of the guest search: the framed first screen, later pages, and the next page's position.
 
-A first screen holds several documents, one after another. They are merged, and the last answer
-counts: a healthy one after a demand for verification is healthy, and the other way round it is not.
+A first screen holds several documents in sequence. They are merged, and the last one decides: data
+after a demand for verification is a success, a demand after data is a refusal.
 """
 
 from collections.abc import Iterator
@@ -14,27 +14,27 @@ from warehouse.records.errors import StructureChangedError, UpstreamError
 from warehouse.records.search import SearchPage, SearchPlace
 from warehouse.records.videos import Video
 
-_WORK = 1  # the type of an item that is a work
+_WORK = 1  # the type of an item that is a video
 _LONGEST_LENGTH = 8  # hex digits of a frame's length
 _LINE_ENDS = b"\r\n"
 
 
 def parse_search_stream(body: bytes, *, place: SearchPlace, seen: Seen) -> SearchPage:
-    """The first screen: frames of a hex length and a document each, ended by a length of 0.
+    """Parse the first screen: frames of a hex length and a document each, ended by a length of 0.
 
     Raises:
-        VerificationDemandedError: The last answer demands it.
-        LoginRequiredError: The last answer wants an account.
-        StructureChangedError: The frames do not add up, or keys or types are not as known.
+        VerificationDemandedError: The last document demands it.
+        LoginRequiredError: The last document requires an account.
+        StructureChangedError: The framing is broken, or keys or types are unknown.
     """
-    if body.lstrip()[:1] == b"{":  # unframed, as the later pages are
+    if body.lstrip()[:1] == b"{":  # unframed, like later pages
         return parse_search_single(body, place=place, seen=seen)
     documents = [parse_json(frame, surface=seen.surface) for frame in read_frames(body, seen)]
     return _page(_merged(documents, seen), place, seen)
 
 
 def parse_search_single(body: bytes, *, place: SearchPlace, seen: Seen) -> SearchPage:
-    """A later page: one document.
+    """Parse a later page: one document.
 
     Raises:
         UpstreamError: As for `parse_search_stream`.
@@ -45,10 +45,10 @@ def parse_search_single(body: bytes, *, place: SearchPlace, seen: Seen) -> Searc
 
 
 def read_frames(body: bytes, seen: Seen) -> list[bytes]:
-    """The documents of a framed body.
+    """Split a framed body into its documents.
 
     Raises:
-        StructureChangedError: A length is none, a frame is cut off, or the end is missing.
+        StructureChangedError: A length is invalid, a frame is truncated, or the end is missing.
     """
     frames: list[bytes] = []
     rest = body.lstrip(_LINE_ENDS)
@@ -70,13 +70,15 @@ def _length(line: bytes, seen: Seen) -> int:
         if 0 < len(line) <= _LONGEST_LENGTH and line.isalnum():
             return int(line, 16)
     except ValueError:
-        pass  # said below, as for what is too long
+        pass  # raised below, as for a length with too many digits
     raise _broken(seen, "the length of a frame is not a hex number")
 
 
 def _cut(rest: bytes, length: int) -> tuple[bytes, bytes]:
-    """A frame and what follows. A length that does not lead to the end of a line counted
-    characters instead of bytes: a document has no line ends, so its line is the frame.
+    """Return a frame and the rest.
+
+    If the length does not end at a line end, it counted characters instead of bytes: documents
+    contain no line ends, so the frame is then the line.
     """
     frame, after = rest[:length], rest[length:]
     if len(frame) == length and (not after or after[:1] in {b"\r", b"\n"}):
@@ -86,7 +88,7 @@ def _cut(rest: bytes, length: int) -> tuple[bytes, bytes]:
 
 
 def _merged(documents: list[Node], seen: Seen) -> Node:
-    """One answer out of many: items one after another, everything else as the last one says."""
+    """Merge documents: items concatenated, all other fields from the last document."""
     values: dict[str, object] = {}
     items: list[object] = []
     refusal: UpstreamError | None = None
@@ -133,7 +135,7 @@ def _page(answer: Node, place: SearchPlace, seen: Seen) -> SearchPage:
 
 
 def _works(items: list[Node], seen: Seen) -> Iterator[Video]:
-    """The works among the cards; of a collection its first one. Other cards give nothing."""
+    """Yield the videos among the cards, and the first one of a collection; skip other cards."""
     for item in items:
         work = item.node("aweme_info")
         collection = item.node("aweme_mix_info")
@@ -146,7 +148,7 @@ def _works(items: list[Node], seen: Seen) -> Iterator[Video]:
 
 
 def _nil_type(answer: Node) -> str | None:
-    """The platform's word for "no result"; None when it says nothing, or shows one after all."""
+    """Return the platform's code for "no result"; None if there is none, or there are results."""
     nil = answer.node("search_nil_info")
     if nil is None or answer.items("data"):
         return None
@@ -154,7 +156,7 @@ def _nil_type(answer: Node) -> str | None:
 
 
 def _next_place(answer: Node, place: SearchPlace, cursor: int | None) -> SearchPlace:
-    """The ids of log lines are the search's id; an answer without one goes on with the last."""
+    """Return where the next page begins. `logid` is the search id; without one the last is kept."""
     extra, log = answer.node("extra"), answer.node("log_pb")
     search_id = (extra.name("logid") if extra else None) or (log.name("impr_id") if log else None)
     return SearchPlace(

@@ -1,7 +1,7 @@
-"""One work as the platform writes it, to a record. The same object serves page, detail and list.
+"""Parser of one video. The same object appears on pages, in details and in lists.
 
-On a detail surface a 0 is a real 0 and what makes the work must be there. A list item is trimmed:
-its zeros are unknown, and what it does not show stays None.
+On a detail surface a 0 is a real 0 and the essential fields are required. A list item is trimmed:
+its zeros mean unknown, and what it does not show stays None.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """Where and when a payload was read. `link_of` writes the public link of a work."""
+    """Context of a payload: surface, time, and `link_of`, which builds a video's public link."""
 
     surface: str
     observed_at: datetime
@@ -38,10 +38,10 @@ class Seen:
 
 
 def parse_detail(item: Node, seen: Seen) -> VideoDetail | UnavailableVideo:
-    """A work on a detail surface.
+    """Parse a video of a detail surface.
 
     Raises:
-        StructureChangedError: Something that makes the work is missing or of another type.
+        StructureChangedError: An essential field is missing or has an unknown type.
     """
     aweme_id = item.must_id("aweme_id")
     status = item.node("status")
@@ -66,7 +66,7 @@ def parse_detail(item: Node, seen: Seen) -> VideoDetail | UnavailableVideo:
 
 
 def parse_list_item(item: Node, seen: Seen) -> Video:
-    """A trimmed work on a list surface."""
+    """Parse a trimmed video of a list surface."""
     item.must_id("aweme_id")
     author = item.node("author")
     statistics, is_exact = Statistics(), True
@@ -76,7 +76,7 @@ def parse_list_item(item: Node, seen: Seen) -> Video:
 
 
 def parse_unavailable(item: Node, *, aweme_id: str) -> UnavailableVideo:
-    """An entry of a filter list, or the `filter_detail` of a detail body."""
+    """Parse an entry of a filter list, or the `filter_detail` of a detail body."""
     return UnavailableVideo(
         aweme_id=aweme_id,
         reason="unavailable",
@@ -87,10 +87,10 @@ def parse_unavailable(item: Node, *, aweme_id: str) -> UnavailableVideo:
 
 
 def refuse_region(node: Node) -> None:
-    """Stop where the platform says that this region is served elsewhere.
+    """Raise if the platform marks the data as served in another region.
 
     Raises:
-        RegionBlockedError: It says so.
+        RegionBlockedError: It does.
     """
     if node.flag("is_oversea"):
         raise refused(
@@ -153,7 +153,7 @@ def _author(node: Node) -> Author | None:
 
 
 def _music(node: Node | None) -> Music | None:
-    """Without an id (`music: {}` of a trimmed item) the music is unknown."""
+    """Parse the music; without an id (`music: {}` of a trimmed item) it is unknown."""
     if node is None:
         return None
     music_id = node.id("mid") or node.id("id_str") or node.id("id")
@@ -170,7 +170,7 @@ def _music(node: Node | None) -> Music | None:
 
 
 def _mapped_title(node: Node) -> str | None:
-    """The named song behind a user sound: a hint, so a hint that cannot be read is none."""
+    """Return the title of the song that the platform maps a user sound to; None if unreadable."""
     extra = read_extra(node)
     mapped = extra.get("music_display_mapping_title")
     if isinstance(mapped, str) and mapped.strip():
@@ -180,7 +180,7 @@ def _mapped_title(node: Node) -> str | None:
 
 
 def read_extra(node: Node) -> dict[str, object]:
-    """The JSON text under `extra`; empty where it holds no object."""
+    """Decode the JSON text under `extra`; empty if it is no object."""
     text = node.text("extra")
     try:
         value = orjson.loads(text or "{}")
@@ -199,8 +199,10 @@ def _hashtags(item: Node) -> tuple[Hashtag, ...]:
 
 
 def _play_urls(item: Node) -> tuple[str, ...]:
-    """The stream that carries the sound of the work: for a photo post that is an audio file, and
-    the music's own file is the same sound. For a video the music's file would be another claim.
+    """Return the URLs of the video's own sound.
+
+    A photo post plays an audio file, and the music's own file is the same sound. A video may play
+    another sound than its music id names, so the music's file is not used for it.
     """
     video = item.node("video")
     found = addresses(video.node("play_addr")) if video is not None else ()

@@ -1,8 +1,8 @@
 """Platform profiles: the addresses, allow-lists and rates of one platform, as data.
 
-`public` holds the real hosts, `sandbox` the stand-in on loopback. Brand words of the platform and
-of the chart are in `profiles/*.toml` and nowhere else in the code. What an address may be is
-decided in `gate.py`.
+`public` holds the real hosts, `sandbox` the sandbox on loopback. Brand names of the platform and
+of the chart are in `profiles/*.toml` and nowhere else in the code. Which URLs are permitted is
+decided in `http/link_gate.py`.
 """
 
 import ipaddress
@@ -33,7 +33,7 @@ class _Part(BaseModel):
 
 
 class Hosts(_Part):
-    """Where our own requests start. `plain` hosts are asked by http where the rest is https."""
+    """Hosts of our own requests. `plain` hosts are requested by http even if the rest is https."""
 
     web: Host
     share: Host
@@ -46,7 +46,7 @@ class Hosts(_Part):
 
 
 class Links(_Part):
-    """Hosts of links that a user may paste, and where a redirect may lead."""
+    """Hosts of links that users may paste, and of permitted redirects."""
 
     share: tuple[HostRule, ...]
     redirect: tuple[HostRule, ...]
@@ -61,7 +61,7 @@ class Media(_Part):
 
 
 class BrowserHosts(_Part):
-    """Hosts that a page in a browser may load from, beside those where a redirect may lead."""
+    """Hosts that a page in a browser may load from, in addition to permitted redirects."""
 
     hosts: tuple[HostRule, ...] = ()
 
@@ -112,18 +112,18 @@ _HOST_OF: Mapping[str, str] = {
     "chart_html": "chart_web",
     "chart_html_old": "chart_old",
 }
-"""Which field of `Hosts` serves a surface; every other surface is on the share host."""
+"""Field of `Hosts` that serves a surface; all other surfaces are on the share host."""
 
 
 class Chart(_Part):
-    """Which chart is read: its id, and the client version that its song list wants to hear of."""
+    """Which chart is read: its id, and the client version that its song list requires."""
 
     rank_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
     song_version: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
 
 
 class Rate(_Part):
-    """How fast one host may be asked, by all processes together; `parallel` is per process."""
+    """Rate limit of one host for all processes together; `parallel` is per process."""
 
     per_second: float = Field(gt=0)
     burst: int = Field(ge=1)
@@ -131,8 +131,10 @@ class Rate(_Part):
 
 
 class Circuit(_Part):
-    """How long a surface that says no is left alone by everybody, in seconds: at first, after many
-    failed probes, and how long a probe may take.
+    """Times of the circuit breaker, in seconds.
+
+    `open_s` is the first open period, `longest_s` the limit after many failed probes, `probe_s` how
+    long a probe may take.
     """
 
     open_s: float = Field(60.0, gt=0)
@@ -141,7 +143,7 @@ class Circuit(_Part):
 
 
 class Markers(_Part):
-    """Words by which a page without data says why."""
+    """Markers in pages and redirects without data that show the reason."""
 
     verification_title: tuple[str, ...]
     verification_body: tuple[str, ...]
@@ -153,7 +155,7 @@ class Markers(_Part):
 
 
 class Profile(_Part):
-    """One platform. `name` is also the name of the world that its data lives in."""
+    """One platform. `name` is also the name of the world that its data is stored under."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
     scheme: Literal["http", "https"]
@@ -174,11 +176,11 @@ class Profile(_Part):
 
     @property
     def may_name_loopback(self) -> bool:
-        """Only the stand-in platform is on this machine."""
+        """True for the sandbox alone, which runs on this machine."""
         return self.name == "sandbox"
 
     def for_chart(self) -> "Profile":
-        """The same profile for a client that asks the chart alone, at the chart's own rate."""
+        """Return the profile for a client that reads only the chart, at the chart's own rate."""
         return self.model_copy(update={"rate": self.chart_rate})
 
     def host_of(self, surface: str) -> str:
@@ -187,27 +189,27 @@ class Profile(_Part):
         return host
 
     def address(self, surface: str, **ids: str) -> str:
-        """The address of a surface on its host; `ids` fill in its path, quoted."""
+        """Return the URL of a surface; `ids` fill in its path, quoted."""
         host = self.host_of(surface)
         path: str = getattr(self.paths, surface)
         filled = path.format(**{name: quote(value, safe="") for name, value in ids.items()})
         return f"{self.scheme_of(host)}://{host}{self._port_suffix(host)}{filled}"
 
     def public_address(self, surface: str, **ids: str) -> str:
-        """A link for people, on the desktop host."""
+        """Return a link for users, on the desktop host."""
         return self.address(surface, **ids)
 
     def scheme_of(self, host: str) -> Literal["http", "https"]:
-        """How a host is asked."""
+        """Return the scheme used for a host."""
         return "http" if host_matches(host, self.hosts.plain) else self.scheme
 
     def port_of(self, host: str) -> int:
-        """Where a host listens."""
+        """Return the port of a host."""
         return 80 if self.scheme_of(host) != self.scheme else self.port
 
     @property
     def link_hosts(self) -> LinkHosts:
-        """What reading a link needs to know of this platform."""
+        """Return the hosts that `find_target` needs."""
         return LinkHosts(
             scheme=self.scheme,
             share=self.links.share,
@@ -216,7 +218,7 @@ class Profile(_Part):
         )
 
     def find_target(self, text: str) -> LinkTarget | None:
-        """The first link of this platform in a text; None when there is none."""
+        """Return the target of the first platform link in a text; None when there is none."""
         return find_target(text, self.link_hosts)
 
     def _port_suffix(self, host: str) -> str:
@@ -226,16 +228,16 @@ class Profile(_Part):
 
 
 def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> Profile:
-    """Read a profile by its name (`public`, `sandbox`) or from a file of the operator's own.
+    """Load a profile by name (`public`, `sandbox`) or from the operator's own file.
 
     Raises:
-        ProfileNotChosenError: Nothing was chosen, so nothing may be contacted.
-        InvalidParameterError: No such profile, or its file does not hold a profile.
+        ProfileNotChosenError: No profile is chosen, so nothing may be contacted.
+        InvalidParameterError: There is no such profile, or the file is not a valid one.
     """
     if name_or_path is None or not str(name_or_path).strip():
         raise ProfileNotChosenError(
             "no platform profile is chosen, so nothing may be contacted",
-            hint="set PROFILE=sandbox for the stand-in platform, or PROFILE=public",
+            hint="set PROFILE=sandbox for the sandbox, or PROFILE=public",
         )
     path = _FOLDER / f"{name_or_path}.toml" if name_or_path in KNOWN else Path(name_or_path)
     try:

@@ -1,8 +1,8 @@
-"""The one table of providers: which source answers, or why it does not in this release.
+"""Table of providers: how each source is built, or why it is unavailable in this release.
 
-No `if provider ==` stands anywhere else. What belongs here: names, and how each source is built.
-A source that brings a world of its own rules everything, because worlds never mix: users, music
-and chart all come from it, and nothing is contacted.
+No `if provider ==` stands anywhere else. What belongs here: names, and how each source is built. A
+source with its own world serves users, music and chart alike, because worlds never mix; nothing is
+contacted then.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,12 +51,12 @@ class _Source:
     """One line of the table.
 
     Attributes:
-        build: How the source is built; without it, `reason` says why it is not.
-        build_chart: Its chart. Without: the public one, and in a world of its own none at all.
-        world: The world that it brings along; None where the profile's is read.
-        addresses: The profile whose forms of links its world uses; nothing there is contacted.
-        first_screens: It reads first screens alone, so pages are cut from what was observed.
-        sessions: How many readers of it one process opens at once; a browser each is much.
+        build: Builds the source; None if it is unavailable, with the `reason`.
+        build_chart: Builds its chart. None: the public chart, or no chart for an own world.
+        world: Its own world; None if it reads the profile's platform.
+        addresses: Profile whose link forms its world uses; nothing there is contacted.
+        first_screens: It reads first screens only, so deeper pages come from stored observations.
+        sessions: Readers that one process may open at once; browsers are expensive.
         uses_device: It reads the platform's app on an Android device of the operator's.
         is_experimental: Its surfaces answer today and may not tomorrow; answers say so.
     """
@@ -93,7 +93,7 @@ def _mobileapp(name: str, supplies: Supplies) -> Provider:
 
 
 def _mock(name: str, supplies: Supplies) -> "Mock":
-    # Who never asks the invented world need not load it.
+    # The sandbox world is loaded only when it is used.
     from pipelines.platform.providers.mock.provider import build_mock  # noqa: PLC0415
 
     return build_mock(name, supplies)
@@ -123,28 +123,28 @@ _TABLE: Mapping[str, _Source] = {
 
 
 def supported_music_providers() -> frozenset[str]:
-    """Names that `build_music_provider` can build."""
+    """Return the names that `build_music_provider` can build."""
     return frozenset(name for name, source in _TABLE.items() if source.build is not None)
 
 
 def data_provider_name(settings: Settings) -> str:
-    """The source of users, posts and single works that the settings choose."""
+    """Return the configured source of users, posts and single videos."""
     return settings.data_provider
 
 
 def music_provider_name(settings: Settings) -> str:
-    """The source of music data that the settings choose."""
+    """Return the configured source of music data."""
     rules_everything = _TABLE[settings.data_provider].world is not None
     return settings.data_provider if rules_everything else settings.music_data_provider
 
 
 def reads_first_screens_alone(name: str) -> bool:
-    """True for a source without deeper pages; a cursor of our own walks over what was observed."""
+    """Return True for a source without deeper pages; a local cursor pages over observations."""
     return _TABLE[name].first_screens
 
 
 def session_limit(name: str) -> int:
-    """How many readers of a source one process opens at the same time."""
+    """Return how many readers of a source one process may open at the same time."""
     return _TABLE[name].sessions
 
 
@@ -159,17 +159,17 @@ def is_experimental(name: str) -> bool:
 
 
 def has_world(settings: Settings) -> bool:
-    """True when it is settled which world is worked in: a profile, or a source with its own."""
+    """Return True if the settings choose a world: by a profile, or a source with its own."""
     return _TABLE[settings.data_provider].world is not None or bool(
         (settings.profile or "").strip()
     )
 
 
 def choose_profile(settings: Settings) -> Profile:
-    """The platform profile of the world that the settings choose; its name is the world's.
+    """Load the platform profile of the configured world; its name is the world's.
 
     Raises:
-        ProfileNotChosenError: No profile is chosen, and the source brings no world of its own.
+        ProfileNotChosenError: No profile is chosen, and the source has no world of its own.
         InvalidParameterError: There is no such profile.
     """
     source = _TABLE[settings.data_provider]
@@ -188,13 +188,13 @@ def build_data_provider(
     bodies: Bodies | None = None,
     may_stand_in: bool = False,
 ) -> Provider:
-    """The source of users, posts and single works; close it after use.
+    """Build the source of users, posts and single videos; close it after use.
 
-    `may_stand_in` is for answers to people alone: with PUBLIC_FALLBACK_TO_MOCK demo data then
-    stands in where the public source refuses.
+    `may_stand_in` is for direct answers to users only: with `PUBLIC_FALLBACK_TO_MOCK` demo data
+    then replaces what the public source refuses.
 
     Raises:
-        ProviderUnsupportedError: This release cannot read from it.
+        ProviderUnsupportedError: The source is unavailable in this release.
     """
     supplies = Supplies(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
@@ -211,13 +211,12 @@ def build_music_provider(
     bodies: Bodies | None = None,
     may_stand_in: bool = False,
 ) -> Provider:
-    """The source of music data, with a client of its own; close it after use.
+    """Build the source of music data, with its own client; close it after use.
 
-    `may_stand_in` as for `build_data_provider`; a scan never says so, since it keeps what it
-    concludes.
+    `may_stand_in` as for `build_data_provider`; a scan never sets it, since it stores its results.
 
     Raises:
-        ProviderUnsupportedError: This release cannot read from it.
+        ProviderUnsupportedError: The source is unavailable in this release.
     """
     supplies = Supplies(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
@@ -233,10 +232,10 @@ def build_chart_provider(
     limits: HttpLimits | None = None,
     bodies: Bodies | None = None,
 ) -> ChartProvider:
-    """The source of chart history, at the chart's own rate; close it after use.
+    """Build the source of chart history, at the chart's own rate; close it after use.
 
     Raises:
-        ProviderUnsupportedError: The source that rules everything brings no chart.
+        ProviderUnsupportedError: The configured source has its own world without a chart.
     """
     name = data_provider_name(settings)
     source = _TABLE[name]
@@ -251,7 +250,7 @@ def build_chart_provider(
         return source.build_chart(name, supplies)
     if source.world is not None:
         raise ProviderUnsupportedError(
-            f"the source {name!r} brings no chart", hint="set DATA_PROVIDER=vidplat-public"
+            f"the source {name!r} has no chart", hint="set DATA_PROVIDER=vidplat-public"
         )
     return ChartPublic(supplies.guest())
 

@@ -1,7 +1,7 @@
-"""`browser-public`: first screens as a local browser shows them. What the public pages load by
-themselves is read with the ordinary parsers; what pages do not load is asked as any guest asks.
+"""Provider `browser-public`: first screens through a local browser.
 
-There is no deeper page: a local cursor walks over what was kept, elsewhere.
+What the public pages load by themselves is read with the ordinary parsers; everything else is
+requested directly. There are no deeper pages: a local cursor pages over stored observations.
 """
 
 from pipelines.platform.browser.client import BrowserClient
@@ -16,10 +16,10 @@ from warehouse.records.videos import VideoPage
 
 
 def build_browser_public(name: str, supplies: Supplies) -> "BrowserPublic":
-    """The source with a browser of its own, which starts when it is first needed.
+    """Build the source with its own browser, which starts when first needed.
 
     Raises:
-        ProviderUnsupportedError: There is no Chromium on this machine.
+        ProviderUnsupportedError: No Chromium is installed.
     """
     profile = supplies.profile
     pages = PageLoader(
@@ -39,25 +39,25 @@ def build_browser_public(name: str, supplies: Supplies) -> "BrowserPublic":
 
 
 class BrowserPublic(VidplatPublic):
-    """The public surfaces as pages in a browser show them: first screens alone."""
+    """The public surfaces as pages in a browser show them: first screens only."""
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """The first screen of the works under a music id."""
+        """Fetch the first screen of the videos under a music id."""
         _only_the_first(cursor)
         return await super().fetch_music_page(music_id, 0)
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
-        """The first screen of the posts of an account."""
+        """Fetch the first screen of the posts of an account."""
         _only_the_first(cursor)
         return await super().fetch_author_page(sec_uid, 0)
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """The first screen of the works under a hashtag."""
+        """Fetch the first screen of the videos under a hashtag."""
         _only_the_first(cursor)
         return await super().fetch_hashtag_page(ch_id, 0)
 
     async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
-        """The first screen of a search."""
+        """Fetch the first screen of a search."""
         _only_the_first(place.cursor)
         return await super().fetch_search_page(term, SearchPlace())
 
@@ -65,6 +65,6 @@ class BrowserPublic(VidplatPublic):
 def _only_the_first(cursor: int) -> None:
     if cursor != 0:
         raise ProviderUnsupportedError(
-            f"browser-public reads first screens alone, not from cursor {cursor}",
-            hint="page over what was observed, or use vidplat-public or public-graph",
+            f"browser-public reads first screens only, not from cursor {cursor}",
+            hint="page over stored observations, or use vidplat-public or public-graph",
         )

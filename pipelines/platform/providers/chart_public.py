@@ -1,8 +1,8 @@
-"""The public music chart, read as any guest reads it: its issues, and the songs of one.
+"""Provider `chart-public`: issues of the public music chart, and the songs of one.
 
-Here is which form answers which question, and which stands in for it where the policy of a refusal
-(`refusals.py`) allows another source. What a form means is in `chartsrc/`. Nothing that may be of
-another issue than asked for passes.
+Here: which form (JSON or HTML page) is read first, and which form replaces it if the policy of a
+refusal (`refusal_table.py`) allows another source. The forms are parsed in `chartsrc/`. Songs that
+may belong to another issue than requested are refused.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import UpstreamError
 
 LATEST = "latest"
-"""The entity of a question for the latest issue, whichever it is."""
+"""Entity of a request for the latest issue."""
 _PLATFORM = {"ranktype": "2", "plat": "0"}
 
 type ParseSongs = Callable[[bytes, ChartSeen], ChartPage]
@@ -37,8 +37,10 @@ type ParseSongs = Callable[[bytes, ChartSeen], ChartPage]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Form:
-    """One way to read the songs of an issue. `names_issue` False: its address is that of the
-    latest issue, so the answer itself has to prove which one it is.
+    """One way to read the songs of an issue.
+
+    `names_issue` is False if the URL is that of the latest issue, so that the response itself has
+    to prove which issue it is.
     """
 
     ask: Ask
@@ -47,12 +49,12 @@ class _Form:
 
 
 class ChartPublic:
-    """The chart in the profile. Owns its client.
+    """The chart of the profile. Owns its client.
 
     Raises (all methods):
-        ChartUnavailableError: The chart answered, but not with a chart, in every form tried.
-        SubstitutionError: Another issue came than was asked for.
-        UpstreamError: By name, when the chart's hosts refuse or cannot be reached.
+        ChartUnavailableError: The chart answered without a chart in every form tried.
+        SubstitutionError: The response is another issue.
+        UpstreamError: The chart's hosts refuse or cannot be reached.
     """
 
     def __init__(self, client: GuestClient, *, name: str = "chart-public") -> None:
@@ -67,7 +69,7 @@ class ChartPublic:
         self._latest: str | None = None
 
     async def fetch_issues(self) -> Reading[ChartIndex]:
-        """All issues that the chart lists. What they say of dates is checked in songs from now."""
+        """Fetch all issues that the chart lists. Their dates are checked against songs later."""
         ask = self._ask("chart_issues", **self._rank, **_PLATFORM)
         found = await self._read_twice(
             ask, self._profile.chart.rank_id, lambda body, seen: parse_issues(body, seen=seen)
@@ -78,7 +80,7 @@ class ChartPublic:
         return found
 
     async def fetch_songs(self, volid: str | None, page: int) -> Reading[ChartPage]:
-        """One page (from 1) of the songs of an issue; None means the latest issue."""
+        """Fetch one page (from 1) of the songs of an issue; None means the latest issue."""
         first, *others = self._forms(volid, page)
         with open_trail() as trail:
             try:
@@ -96,12 +98,12 @@ class ChartPublic:
     async def _read_others(
         self, forms: list[_Form], volid: str | None, error: UpstreamError
     ) -> Reading[ChartPage]:
-        """The first form that gives the songs; where none does, the error of the usual form."""
+        """Return the songs of the first form that works, or raise the usual form's error."""
         for form in forms:
             try:
                 return await self._read(*self._checked(form, volid))
             except UpstreamError:
-                continue  # each stands in for the usual form, whose error tells the operator more
+                continue  # the usual form's error is more useful to the operator
         raise error
 
     def _forms(self, volid: str | None, page: int) -> Iterator[_Form]:
@@ -152,7 +154,7 @@ class ChartPublic:
         )
 
     def _checked(self, form: _Form, volid: str | None) -> tuple[Ask, str, ParseSongs]:
-        """A question and its parser, which lets only the issue asked for pass."""
+        """Return a request and its parser, which refuses any other issue."""
 
         def parse(body: bytes, seen: ChartSeen) -> ChartPage:
             page = form.parse(body, seen)
@@ -185,7 +187,7 @@ class ChartPublic:
     async def _read_twice[T](
         self, ask: Ask, entity_id: str, parse: Callable[[bytes, ChartSeen], T]
     ) -> Reading[T]:
-        """Read, and once more where the chart may answer better (another edge node)."""
+        """Read, and retry once where another edge node may answer better."""
         with open_trail() as trail:
             try:
                 return await self._read(ask, entity_id, parse)

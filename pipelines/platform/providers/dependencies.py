@@ -1,6 +1,6 @@
-"""What a source may be built from: the settings, the platform's addresses and the hosts' book.
+"""Dependencies of a provider: the settings, the platform profile and the control store.
 
-Each entry of the provider table takes from it what it needs; most open a guest client.
+Each builder of the provider table takes what it needs; most open a guest client.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,9 @@ from pipelines.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplies:
-    """The means of one process. Nothing is open until a source asks for it. `bodies` are those of
-    the archive; without them nothing is asked conditionally.
+    """Dependencies of the providers in one process. Nothing is opened before a source needs it.
+
+    `bodies` is the archive; without it no request is conditional.
     """
 
     settings: Settings
@@ -28,12 +29,12 @@ class Supplies:
     clock: Clock = MACHINE_CLOCK
 
     def turns(self) -> Turns:
-        """Turns at the platform's hosts."""
+        """Rate limiter of the platform's hosts."""
         budget = self.settings.daily_request_budget
         return Turns(self.control, self.profile.rate, daily_budget=budget, clock=self.clock)
 
     def manners(self) -> Manners:
-        """Circuits, memory and robots decisions, shared with all processes."""
+        """Circuits, revalidation and robots.txt decisions, shared with all processes."""
         return build_manners(
             self.profile,
             self.control,
@@ -43,5 +44,5 @@ class Supplies:
         )
 
     def guest(self) -> GuestClient:
-        """A guest's client of its own; whoever asks for it closes it."""
+        """Open a guest client; the caller closes it."""
         return GuestClient(self.profile, self.turns(), limits=self.limits, manners=self.manners())

@@ -1,8 +1,8 @@
-"""`PUBLIC_FALLBACK_TO_MOCK`: where the public source says no, the demo world answers instead.
+"""`PUBLIC_FALLBACK_TO_MOCK`: demo data replaces what the public source refuses.
 
-For building front ends. Each such reading says what it stands in for, is served as `mock` and is
-never kept: `instead_of` is what the keeper looks at. The demo world keeps its own ids, so nothing
-invented is ever said of a real account or work.
+For building front ends. Each such reading carries the refusal in `instead_of`, is served as `mock`
+and is never stored. The demo world keeps its own ids, so invented data never appears under the id
+of a real account or video.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from warehouse.records.videos import (
 
 
 class WithStandIn:
-    """A source behind which the demo world stands.
+    """Source that falls back to the demo world.
 
     Args:
         real: The public source.
@@ -40,17 +40,17 @@ class WithStandIn:
         self._mock = mock
 
     def find_target(self, text: str) -> LinkTarget | None:
-        """As the public source."""
+        """Find the target as the public source does."""
         return self._real.find_target(text)
 
     async def fetch_track(self, music_id: str) -> Reading[Track]:
-        """One music id, or some track of the demo world."""
+        """Fetch one music id, or a track of the demo world."""
         return await self._or(
             music_id, self._real.fetch_track, self._mock.fetch_track, self._mock.music_ids()
         )
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of works, or of some track of the demo world."""
+        """Fetch one page of videos, or that of a track of the demo world."""
         return await self._or(
             music_id,
             lambda one: self._real.fetch_music_page(one, cursor),
@@ -59,7 +59,7 @@ class WithStandIn:
         )
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
-        """One page of posts, or of some account of the demo world."""
+        """Fetch one page of posts, or that of an account of the demo world."""
         return await self._or(
             sec_uid,
             lambda one: self._real.fetch_author_page(one, cursor),
@@ -68,25 +68,25 @@ class WithStandIn:
         )
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """One account, or some account of the demo world."""
+        """Fetch one account, or an account of the demo world."""
         return await self._or(
             sec_uid, self._real.fetch_account, self._mock.fetch_account, self._mock.sec_uids()
         )
 
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
-        """One work, or some work of the demo world."""
+        """Fetch one video, or a video of the demo world."""
         return await self._or(
             aweme_id, self._real.fetch_video, self._mock.fetch_video, self._mock.aweme_ids()
         )
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
-        """One hashtag, or some hashtag of the demo world."""
+        """Fetch one hashtag, or a hashtag of the demo world."""
         return await self._or(
             ch_id, self._real.fetch_hashtag, self._mock.fetch_hashtag, self._mock.ch_ids()
         )
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of works, or of some hashtag of the demo world."""
+        """Fetch one page of videos, or that of a hashtag of the demo world."""
         return await self._or(
             ch_id,
             lambda one: self._real.fetch_hashtag_page(one, cursor),
@@ -95,7 +95,7 @@ class WithStandIn:
         )
 
     async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
-        """One page of a search, here or in the demo world."""
+        """Fetch one page of a search, or the same search in the demo world."""
         return await self._or(
             term,
             lambda one: self._real.fetch_search_page(one, place),
@@ -104,15 +104,15 @@ class WithStandIn:
         )
 
     async def resolve_link(self, url: str) -> LinkTarget:
-        """As the public source: a link cannot be stood in for."""
+        """Resolve a link through the public source only: demo data cannot replace a link."""
         return await self._real.resolve_link(url)
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
-        """As the public source: what is heard is evidence."""
+        """Download through the public source only: sounds are evidence."""
         return await self._real.download_sound(detail, into)
 
     async def aclose(self) -> None:
-        """Close both."""
+        """Close both sources."""
         try:
             await self._real.aclose()
         finally:
@@ -133,6 +133,6 @@ class WithStandIn:
 
 
 def choose(asked: str, known: Sequence[str]) -> str:
-    """One of the known ids for an id that was asked for, always the same one."""
+    """Map a requested id to one of the known ids, always to the same one."""
     digest = hashlib.blake2b(asked.encode(), digest_size=8).digest()
     return known[int.from_bytes(digest) % len(known)]

@@ -1,6 +1,6 @@
-"""What every source answers. Methods fetch, parse and name what went wrong.
+"""Interfaces of all providers. Methods fetch and parse, and raise named errors.
 
-A source that cannot answer a question raises `ProviderUnsupportedError` and says why.
+A source that does not support a request raises `ProviderUnsupportedError` with the reason.
 """
 
 from pathlib import Path
@@ -24,67 +24,67 @@ class Provider(Protocol):
     """One source of platform data.
 
     Raises (all methods):
-        UpstreamError: By name, when the source says no.
+        UpstreamError: The source refuses or cannot be reached.
     """
 
     @property
     def name(self) -> str:
-        """The word for this source in settings and rows."""
+        """Name of this source in settings and rows."""
 
     def find_target(self, text: str) -> LinkTarget | None:
-        """The first link of the source's platform in a text."""
+        """Return the target of the first platform link in a text."""
 
     async def fetch_track(self, music_id: str) -> Reading[Track]:
-        """One music id; `InvalidMusicInputError` when the source knows none such."""
+        """Fetch one music id; `InvalidMusicInputError` if it is unknown."""
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the works under a music id."""
+        """Fetch one page of the videos under a music id."""
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the posts of an account."""
+        """Fetch one page of the posts of an account."""
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """One account; `UnresolvedIdError` when the source knows none such."""
+        """Fetch one account; `UnresolvedIdError` if it is unknown."""
 
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
-        """One work with its four counts, or why it is not shown."""
+        """Fetch one video with its four counts, or the reason why it is unavailable."""
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
-        """One hashtag; `UnresolvedIdError` when the source knows none such."""
+        """Fetch one hashtag; `UnresolvedIdError` if it is unknown."""
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the works under a hashtag."""
+        """Fetch one page of the videos under a hashtag."""
 
     async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
-        """One page of the guest search for a term."""
+        """Fetch one page of the guest search for a term."""
 
     async def resolve_link(self, url: str) -> LinkTarget:
-        """Follow a short link; `InvalidMusicInputError` when it leads to nothing of use."""
+        """Follow a short link; `InvalidMusicInputError` if it leads to no usable target."""
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
-        """The sound of a work as a file in `into`."""
+        """Download the sound of a video to the folder `into`."""
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
 
 
 class ChartProvider(Protocol):
     """One source of chart history.
 
     Raises (all methods):
-        ChartUnavailableError: The source answered, but not with a chart.
-        UpstreamError: By name, when it refuses, cannot be reached or shows another issue.
+        ChartUnavailableError: The source answered without a chart.
+        UpstreamError: It refuses, cannot be reached, or shows another issue.
     """
 
     @property
     def name(self) -> str:
-        """The word for this source in settings and rows."""
+        """Name of this source in settings and rows."""
 
     async def fetch_issues(self) -> Reading[ChartIndex]:
-        """All issues that the source lists."""
+        """Fetch all issues that the source lists."""
 
     async def fetch_songs(self, volid: str | None, page: int) -> Reading[ChartPage]:
-        """One page (from 1) of the songs of an issue; None means the latest issue."""
+        """Fetch one page (from 1) of the songs of an issue; None means the latest issue."""
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Close all connections."""

@@ -1,7 +1,7 @@
-"""The operator's own cookie: a client that shows it to one host and keeps it out of all answers.
+"""HTTP client with the operator's own cookie, which goes to one host and stays out of all data.
 
-It travels in the header of requests to the platform's web host alone. It is in no setting's text,
-no error and no address; a body that repeats it comes without it, since bodies are kept.
+It is sent only in the header of requests to the platform's web host. It appears in no settings
+dump, error or URL; it is removed from bodies that repeat it, since bodies are archived.
 """
 
 import json
@@ -18,12 +18,12 @@ from pipelines.platform.http.politeness import Turns
 from pipelines.platform.profiles import Profile
 
 SHORTEST_SECRET = 6
-"""A shorter value is no secret, and would be found in every text."""
+"""A shorter value is no secret, and would occur in every text by chance."""
 _REMOVED = b"-removed-"
 
 
 class CookieClient(GuestClient):
-    """A `GuestClient` that shows a cookie to the profile's web host."""
+    """`GuestClient` that sends a cookie to the profile's web host."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class CookieClient(GuestClient):
         self._client.event_hooks = {"request": [self._show]}
 
     async def fetch(self, ask: Ask) -> Answer:
-        """Read a page or a JSON body; what it repeats of the cookie is taken out."""
+        """Read a page or a JSON body, with values of the cookie removed."""
         with open_trail() as trail:
             answer = await super().fetch(ask)
             answer = replace(answer, body=without_secrets(answer.body, self._cookie))
@@ -47,14 +47,14 @@ class CookieClient(GuestClient):
         return answer
 
     async def _show(self, request: httpx2.Request) -> None:
-        """Called for each request as it leaves, redirects included."""
+        """Add the cookie; called for each request, redirects included."""
         web = self.profile.hosts.web
         if request.url.host == web and request.url.scheme == self.profile.scheme_of(web):
             request.headers["Cookie"] = self._cookie.get_secret_value()
 
 
 def without_secrets(body: bytes, cookie: SecretStr) -> bytes:
-    """A body without the values of a cookie, however they are written."""
+    """Return a body without the values of a cookie, in any encoding."""
     text = cookie.get_secret_value()
     values = [pair.partition("=")[2].strip() for pair in text.split(";")]
     for value in (text, *values):

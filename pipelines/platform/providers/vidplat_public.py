@@ -1,7 +1,7 @@
-"""The public surfaces that need no signature and no account, read as any guest reads them.
+"""Provider `vidplat-public`: the public surfaces that need no signature and no account.
 
-Here is which surface answers which question, and which one stands in where the policy of a refusal
-(`refusals.py`) allows another source. What an answer means is in `vidplat/`.
+Here: which surface is read for what, and which one replaces it if the policy of a refusal
+(`refusal_table.py`) allows another source. Responses are parsed in `parsers/`.
 """
 
 from pathlib import Path
@@ -44,7 +44,7 @@ from warehouse.records.videos import (
 )
 
 PAGE_SIZE = "20"
-SHELLS_IN_A_ROW = 3  # after so many, details are asked of the second source first
+SHELLS_IN_A_ROW = 3  # after so many pages without data, the second source is read first
 _GUEST_APP = {"aid": "1128"}
 _NOTE_SOURCE = {"request_source": "200"}
 _SEARCH = {
@@ -55,7 +55,7 @@ _SEARCH = {
     "is_filter_search": "0",
     "list_type": "single",
     "count": "15",
-}  # what the search page itself asks with, but for its signature
+}  # parameters of the search page itself, except for its signature
 _GIVE = "give the link of a track or video"
 
 type Detail = VideoDetail | UnavailableVideo
@@ -71,11 +71,11 @@ class VidplatPublic:
         self._shells = 0
 
     def find_target(self, text: str) -> LinkTarget | None:
-        """The first link of the platform in a text."""
+        """Return the target of the first platform link in a text."""
         return self._client.profile.find_target(text)
 
     async def fetch_track(self, music_id: str) -> Reading[Track]:
-        """One music id."""
+        """Fetch one music id."""
         at = self._surfaces
         return await at.read_twice(
             at.ask("music_info", music_id=music_id),
@@ -84,7 +84,7 @@ class VidplatPublic:
         )
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the works under a music id."""
+        """Fetch one page of the videos under a music id."""
         at = self._surfaces
         return await at.read_twice(
             at.ask("music_list", music_id=music_id, count=PAGE_SIZE, cursor=str(cursor)),
@@ -93,7 +93,7 @@ class VidplatPublic:
         )
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
-        """One page of posts; where the surface stays empty, the first screen of the share page."""
+        """Fetch one page of posts; if the surface is empty, the share page's first screen."""
         with open_trail() as trail:
             try:
                 return await self._user_posts(sec_uid, cursor)
@@ -104,7 +104,7 @@ class VidplatPublic:
         return with_requests(found, trail.request_count)
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """One account; where the surface stays empty, what its share page shows of it."""
+        """Fetch one account; if the surface is empty, from its share page."""
         at = self._surfaces
         ask = at.ask("user_info", sec_uid=sec_uid)
         with open_trail() as trail:
@@ -125,7 +125,7 @@ class VidplatPublic:
         return with_requests(found, trail.request_count)
 
     async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
-        """One work: its share page, and where that withholds the data the second source."""
+        """Fetch one video from its share page; if that withholds the data, from `slides_info`."""
         sources = [self._work_page, self._slides_info]
         if self._shells >= SHELLS_IN_A_ROW:
             sources.reverse()
@@ -140,7 +140,7 @@ class VidplatPublic:
         return with_requests(found, trail.request_count)
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
-        """One hashtag."""
+        """Fetch one hashtag."""
         at = self._surfaces
         return await at.read_twice(
             at.ask("hashtag_info", ch_id=ch_id),
@@ -149,7 +149,7 @@ class VidplatPublic:
         )
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the works under a hashtag."""
+        """Fetch one page of the videos under a hashtag."""
         at = self._surfaces
         return await at.read_twice(
             at.ask("hashtag_list", ch_id=ch_id, count=PAGE_SIZE, cursor=str(cursor)),
@@ -158,7 +158,7 @@ class VidplatPublic:
         )
 
     async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
-        """One page of the guest search: the framed first screen, then single documents."""
+        """Fetch one page of the guest search: the framed first screen, then single documents."""
         at = self._surfaces
         is_first = place == SearchPlace()
         surface = "search_stream" if is_first else "search_single"
@@ -175,7 +175,7 @@ class VidplatPublic:
         )
 
     async def resolve_link(self, url: str) -> LinkTarget:
-        """Follow a short link as far as the first address that names something."""
+        """Follow a short link up to the first URL that names a target."""
         ask = Ask(
             surface="short_link",
             url=url,
@@ -190,14 +190,14 @@ class VidplatPublic:
                 "the short link leads off the platform", hint=_GIVE
             ) from error
         if self._surfaces.is_gone(answer):
-            raise InvalidMusicInputError("what the short link led to is gone", hint=_GIVE)
+            raise InvalidMusicInputError("the target of the short link was deleted", hint=_GIVE)
         target = self.find_target(answer.location or answer.url)
         if target is None or target.kind == "short":
             raise self._dead_link(answer)
         return target
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
-        """The sound of a work as a file in `into`."""
+        """Download the sound of a video to the folder `into`."""
         return await download_sound(self._client, detail, into)
 
     async def aclose(self) -> None:
@@ -240,7 +240,7 @@ class VidplatPublic:
         return found
 
     async def _slides_info(self, aweme_id: str) -> Reading[Detail]:
-        """The plain form first; "gone" counts only when the form for notes says it too."""
+        """Read the plain form first; "deleted" counts only if the form for notes agrees."""
         at = self._surfaces
 
         def parse(answer: Answer) -> Detail:
@@ -263,11 +263,11 @@ class VidplatPublic:
         return found is not None and found.kind != "short"
 
     def _dead_link(self, answer: Answer) -> InvalidMusicInputError:
-        """The error for a short link that leads nowhere, unless the platform says no by name."""
+        """Return the error for a dead short link, or the platform's named refusal."""
         try:
             self._surfaces.refuse(answer)
         except StructureChangedError as error:
             dead = InvalidMusicInputError("the short link is dead", hint="copy the link again")
             dead.__cause__ = error
             return dead
-        return InvalidMusicInputError("the short link leads to no track and no video", hint=_GIVE)
+        return InvalidMusicInputError("the short link leads to no track or video", hint=_GIVE)

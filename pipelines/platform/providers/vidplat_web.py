@@ -1,6 +1,6 @@
-"""`vidplat-web`, experimental: works by the detail that the platform's own desktop pages load, then
+"""`vidplat-web`, experimental: videos by the detail that the platform's own desktop pages load, then
 by the pages themselves; all else as `vidplat-public`. It takes no signature and solves nothing.
-Where both withhold a work, the public surfaces answer; what demands something ends the question.
+Where both withhold a video, the public surfaces answer; what demands something ends the question.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ _WEB_APP = {"aid": "6383", "device_platform": "webapp"}
 
 
 def build_vidplat_web(name: str, supplies: Supplies) -> "VidplatWeb":
-    """The source, with the operator's cookie where the settings hold one."""
+    """Build the source, with the operator's cookie if one is set."""
     cookie = supplies.settings.vidplat_cookie
     if cookie is None:
         return VidplatWeb(supplies.guest(), name=name)
@@ -30,7 +30,7 @@ def build_vidplat_web(name: str, supplies: Supplies) -> "VidplatWeb":
         supplies.turns(),
         cookie=cookie,
         limits=supplies.limits,
-        manners=replace(supplies, bodies=None).manners(),  # what an account sees is not remembered
+        manners=replace(supplies, bodies=None).manners(),  # never revalidate what an account sees
     )
     return VidplatWeb(client, name=name)
 
@@ -39,7 +39,7 @@ class VidplatWeb(VidplatPublic):
     """The public surfaces, and before them what the desktop pages load and carry."""
 
     async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
-        """One work: the desktop detail, where that withholds it the desktop page, and where that
+        """One video: the desktop detail, where that withholds it the desktop page, and where that
         does, too, the public sources.
         """
         with open_trail() as trail:

@@ -44,7 +44,7 @@ class Addresses:
         return f"http://{host}:{self.port}{path}"
 
     def short_link(self, kind: LinkKind, number: int) -> str:
-        """The short link of a work, a music id, a hashtag or an account (by its row)."""
+        """The short link of a video, a music id, a hashtag or an account (by its row)."""
         return self.on(SHORT, f"/{to_code(kind, number)}/")
 
     def play(self, video_id: str) -> str:

@@ -56,7 +56,7 @@ class SandboxOptions:
 
     Attributes:
         seed: Seed of the world.
-        size: Size of the world, 1.0 for some 5,000 works.
+        size: Size of the world, 1.0 for some 5,000 videos.
         port: Port on loopback, 0 for a free one.
         cache_dir: Folder of rendered sounds.
         latency_ms: How long every answer takes at least.

@@ -65,7 +65,7 @@ class Platform:
         return self.world.passed_s
 
     async def move_clock(self, seconds: int) -> None:
-        """Move the clock, and with it the world: works grow, appear and vanish."""
+        """Move the clock, and with it the world: videos grow, appear and vanish."""
         passed_s = self.clock_offset_s + seconds
         if seconds:
             moved = await asyncio.to_thread(self.first.at, passed_s) if passed_s else self.first

@@ -1,6 +1,6 @@
 """Other things than were asked for: ids of a request turned into those of their neighbours.
 
-What belongs here: how a request is changed so that the surfaces answer for another work, track,
+What belongs here: how a request is changed so that the surfaces answer for another video, track,
 account, hashtag, term or issue. The surfaces themselves know nothing of it.
 """
 

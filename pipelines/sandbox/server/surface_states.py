@@ -129,7 +129,7 @@ def _stalled(documents: Documents, query: Query) -> Documents:
 
 
 def _nothing_new(documents: Documents, query: Query) -> Documents:
-    """The works of the first page again (the door asked for them), under a cursor that moves."""
+    """The videos of the first page again (the door asked for them), under a cursor that moves."""
     following = _asked_cursor(query) + 10
     return [
         {**one, **{key: following for key in CURSORS if key in one}, "has_more": 1}
@@ -159,7 +159,7 @@ def _chart_errcode(documents: Documents, _: Query) -> Documents:
 
 
 def _empty_detail(documents: Documents, _: Query) -> Documents:
-    """Neither the work nor a reason."""
+    """Neither the video nor a reason."""
     last = dict(documents[-1])
     held = [key for key in ("aweme_detail", "aweme_details") if key in last]
     if not held:

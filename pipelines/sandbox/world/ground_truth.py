@@ -25,10 +25,10 @@ HeardSound = Literal["as_named", "muted", "replaced", "live", "voiced_over", "si
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTruth:
-    """One work, seen from one music id.
+    """One video, seen from one music id.
 
     Attributes:
-        aweme_id: The work.
+        aweme_id: The video.
         music_id: The music id that it uses.
         sec_uid: Its author.
         relation: What its music id promises: `same` = the recording at its own speed and pitch,
@@ -155,7 +155,7 @@ class Truth:
         self._shown = cache(lambda account: set(world.first_screen(account).tolist()))
 
     def works(self, *, everything: bool = False) -> list[WorkTruth]:
-        """Works that have to do with the music id, hidden ones included; `everything` adds the
+        """Videos that have to do with the music id, hidden ones included; `everything` adds the
         unrelated ones.
         """
         rows = range(len(self.world.works)) if everything else sorted(self.heard)
@@ -166,7 +166,7 @@ class Truth:
         return {str(self.world.works.aweme_id[row]) for row in self.wanted_rows()}
 
     def reachable(self) -> set[str]:
-        """Those of the wanted works that a guest can come upon through confirmed ids."""
+        """Those of the wanted videos that a guest can come upon through confirmed ids."""
         return {str(self.world.works.aweme_id[row]) for row in self.reachable_rows()}
 
     def counts(self) -> dict[str, int]:
@@ -195,7 +195,7 @@ class Truth:
         ]  # fmt: skip
 
     def reachable_rows(self) -> dict[int, int]:
-        """Rows of the wanted works that a guest can come upon, and in which round."""
+        """Rows of the wanted videos that a guest can come upon, and in which round."""
         return {row: step for row, step in self.rounds.items() if self.heard[row] == "same"}
 
     def _promised(self, row: int) -> Relation:
@@ -235,7 +235,7 @@ class Truth:
         }
 
     def _rounds(self) -> dict[int, int]:
-        """In which round each work under a confirmed id is met first, by row."""
+        """In which round each video under a confirmed id is met first, by row."""
         found: dict[int, int] = {}
         confirmed = self._confirmed_sounds()
         sounds, authors = {self.asked.index}, set[int]()
@@ -264,7 +264,7 @@ class Truth:
     def _meet(
         self, rows: list[np.int64], found: dict[int, int], step: int, confirmed: set[int]
     ) -> set[int]:
-        """Note the works under confirmed ids among rows; gives their authors."""
+        """Note the videos under confirmed ids among rows; gives their authors."""
         works, authors = self.world.works, set()
         for row in map(int, rows):
             is_same = int(works.sound[row]) in confirmed

@@ -26,7 +26,7 @@ from pipelines.sandbox.world.world import World
 from warehouse.records.errors import WorldTooEasyError
 
 ENOUGH_WORKS = 150
-"""Below so many works at normal speed, shares say nothing and are not judged."""
+"""Below so many videos at normal speed, shares say nothing and are not judged."""
 _SAMPLED_TRACKS = 48
 _SAMPLED_SOUNDS = 4
 _HEARD_S = 12.0
@@ -34,10 +34,10 @@ _HEARD_S = 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hardness:
-    """What makes a world hard. Shares are of public works at normal speed unless said otherwise.
+    """What makes a world hard. Shares are of public videos at normal speed unless said otherwise.
 
     Attributes:
-        normal_speed_works: Public works that carry a track at normal speed.
+        normal_speed_works: Public videos that carry a track at normal speed.
         median_per_track: The same, per track.
         other_id_share: Under another music id than the track's own.
         voice_over_share: With somebody talking over the music.
@@ -45,11 +45,11 @@ class Hardness:
         detour_share: That need a detour: neither under the own id nor on the screens of its
             authors (sampled tracks).
         unreachable_share: That no guest can come upon (sampled tracks).
-        variant_ratio: Works at another speed or pitch, against those at normal speed.
-        cover_ratio: Works with a cover, against those at normal speed.
-        same_title_ratio: Works with another song of the same title, against the same.
-        wrong_hint_share: Of all works that name a track: it is not what is heard.
-        hidden_share: Of all works: deleted, private or under review.
+        variant_ratio: Videos at another speed or pitch, against those at normal speed.
+        cover_ratio: Videos with a cover, against those at normal speed.
+        same_title_ratio: Videos with another song of the same title, against the same.
+        wrong_hint_share: Of all videos that name a track: it is not what is heard.
+        hidden_share: Of all videos: deleted, private or under review.
         misnamed_share: That do not carry it, though their music id says so: muted, replaced,
             played live, or with the silent placeholder.
         nearest_cover: Chroma correlation of the nearest cover in the sample, 1 for equal.
@@ -169,7 +169,7 @@ def _wrong_hints(world: World, kind: Ints, score: Ints) -> float:
 
 
 def _reach(world: World) -> tuple[float, float]:
-    """Shares of wanted works that are found by a detour only, and never, over a few tracks."""
+    """Shares of wanted videos that are found by a detour only, and never, over a few tracks."""
     wanted = found = detours = 0
     for sound in _sampled(world):
         truth = Truth(world, sound.music_id)

@@ -1,6 +1,6 @@
-"""Finding works by words: what a search over a world ranks, and which works bear a hashtag.
+"""Finding videos by words: what a search over a world ranks, and which videos bear a hashtag.
 
-What belongs here: the texts of all works, read once, and the order of what fits a term. How many
+What belongs here: the texts of all videos, read once, and the order of what fits a term. How many
 of them a guest is shown, and in which shape, is the platform's to decide. No network.
 """
 
@@ -16,21 +16,21 @@ from pipelines.sandbox.world.random_streams import Ints
 from pipelines.sandbox.world.world import World
 
 HASHTAG_DEPTH = 60
-"""Works that the platform lists under one hashtag; more are never shown to a guest."""
+"""Videos that the platform lists under one hashtag; more are never shown to a guest."""
 _ENOUGH = 0.2
-"""A work is found from this part of a term on."""
+"""A video is found from this part of a term on."""
 _PART = 0.6
 """What half-matching letters count against a whole word."""
 _ENGAGEMENT = 6.0
-"""A work that fits wholly outweighs one that does not fit at all by so many decades of likes."""
+"""A video that fits wholly outweighs one that does not fit at all by so many decades of likes."""
 
 
 class Finding:
-    """The words of a world's works. Building it reads every caption, so build it once.
+    """The words of a world's videos. Building it reads every caption, so build it once.
 
     Args:
         world: The world.
-        music_words: What else a search knows about the sound of a work, beside its title.
+        music_words: What else a search knows about the sound of a video, beside its title.
     """
 
     def __init__(self, world: World, music_words: Callable[[Sound], str]) -> None:
@@ -49,7 +49,7 @@ class Finding:
 
     @cached_property
     def hashtags(self) -> dict[str, Ints]:
-        """Rows of the listed works per hashtag, most liked first."""
+        """Rows of the listed videos per hashtag, most liked first."""
         found: dict[str, list[int]] = {}
         for row, caption in enumerate(self.captions):
             for name in hashtags_in(caption):
@@ -62,7 +62,7 @@ class Finding:
         return kept[np.argsort(-works.digg_count[kept], kind="stable")]
 
     def _ranked(self, term: str) -> tuple[int, ...]:
-        """Rows of public works that fit a term: by how well they fit, then by engagement."""
+        """Rows of public videos that fit a term: by how well they fit, then by engagement."""
         words = fold(term).split()
         if not words:
             return ()
@@ -73,7 +73,7 @@ class Finding:
         return tuple(rows[np.argsort(-order, kind="stable")].tolist())
 
     def _fits(self, words: list[str]) -> Floats:
-        """How much of a term each work holds, 0..1; long words weigh more."""
+        """How much of a term each video holds, 0..1; long words weigh more."""
         total = np.zeros(len(self._texts))
         for word in words:
             whole = self._holds(word)

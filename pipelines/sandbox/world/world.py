@@ -1,6 +1,6 @@
-"""The invented platform: a world of accounts, tracks, sounds and works, from (seed, size).
+"""The invented platform: a world of accounts, tracks, sounds and videos, from (seed, size).
 
-What belongs here: look-ups by public id and in list order. What is true about the works is in
+What belongs here: look-ups by public id and in list order. What is true about the videos is in
 `truth.py`, how hard they are in `hardness.py`, how they sound in `shelf.py`. No network.
 """
 
@@ -22,9 +22,9 @@ from pipelines.sandbox.world.random_streams import Ints, stream, to_token
 ACCOUNTS_AT_ONE = 300
 TRACKS_AT_ONE = 24
 MUSIC_LIST_DEPTH = 60
-"""Works that the platform lists under one music id; more are never shown to a guest."""
+"""Videos that the platform lists under one music id; more are never shown to a guest."""
 SCREEN = 20
-"""Works of an author's first screen."""
+"""Videos of an author's first screen."""
 SEC_PREFIX = "MS4wLjABAAAA"
 
 
@@ -51,9 +51,9 @@ class World:
 
     Args:
         seed: Any whole number of at least 0.
-        size: 1.0 has some 300 accounts and 5,000 works; 40 has 200,000 works.
+        size: 1.0 has some 300 accounts and 5,000 videos; 40 has 200,000 videos.
         tracks: How many tracks; by default 24 up to size 1, and in proportion above. With fewer,
-            each has more works: such a crowded world is for load.
+            each has more videos: such a crowded world is for load.
         passed_s: Seconds that have passed since its first moment; see `growth.py`.
         altered_share: Part of the videos with a track whose own sound differs from that of the
             music id that they name; see `alterations.py`. Nothing else depends on it.
@@ -124,7 +124,7 @@ class World:
         return None if index is None else self.sounds.row(index)
 
     def work_of(self, aweme_id: str) -> Work | None:
-        """The work of an id, hidden ones included."""
+        """The video of an id, hidden ones included."""
         index = _found(self._by_aweme_id, self.works.aweme_id, aweme_id)
         return None if index is None else self.works.row(index)
 
@@ -158,14 +158,14 @@ class World:
         return SEC_PREFIX + to_token(self.seed, "sec_uid", index, length=43)
 
     def works_by_account(self, index: int) -> Ints:
-        """Rows of an account's listed works: pinned first, then newest first."""
+        """Rows of an account's listed videos: pinned first, then newest first."""
         rows = self._slice(self._account_order, self._account_starts, index)[::-1]
         rows = rows[self.works.is_listed[rows]]
         pinned = self.works.is_pinned[rows]
         return np.concatenate([rows[pinned], rows[~pinned]])
 
     def works_by_sound(self, index: int) -> Ints:
-        """Rows of a sound's listed works, most liked first. Lists show `MUSIC_LIST_DEPTH`."""
+        """Rows of a sound's listed videos, most liked first. Lists show `MUSIC_LIST_DEPTH`."""
         rows = self._slice(self._sound_order, self._sound_starts, index)
         rows = rows[self.works.is_listed[rows]]
         return rows[np.argsort(-self.works.digg_count[rows], kind="stable")]
@@ -198,12 +198,12 @@ class World:
         return texts.artist_name(self.seed, sound.score)
 
     def caption(self, work: Work) -> str:
-        """Text of a work."""
+        """Text of a video."""
         title = None if work.named_score < 0 else self.title_of(work.named_score)
         return texts.caption(self.seed, work.index, title=title, as_tag=work.is_tagged)
 
     def is_public(self, work: Work) -> bool:
-        """True when a guest can open the work."""
+        """True when a guest can open the video."""
         return work.state is State.PUBLIC
 
     @cached_property

@@ -47,7 +47,7 @@ def test_all_well_is_status_0_and_one_json_document(platform: int, tmp_path: Pat
     ended = doctor(tmp_path, "--json", SANDBOX_PORT=str(platform))
     assert ended.returncode == 0, ended.stdout + ended.stderr
     report = json.loads(ended.stdout)
-    assert (report["exit_code"], report["verdict"]) == (0, "all well")
+    assert (report["exit_code"], report["verdict"]) == (0, "all checks passed")
     assert report["is_demo_data"] is True
     assert [entry["surface"] for entry in report["surfaces"]] == [p.surface for p in PROBES]
     states = {entry["name"]: entry["state"] for entry in report["machine"]}

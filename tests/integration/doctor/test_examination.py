@@ -83,7 +83,7 @@ def test_what_has_not_answered_in_time_is_settled_at_the_end(tmp_path: Path) -> 
     examined.surfaces["user_info"] = "asking"
     examined.end()
     assert [health.outcome for health in examined.health()] == ["not_asked", "unreachable"]
-    assert [finding.says for finding in examined.findings] == ["gave no answer in time"]
+    assert [finding.says for finding in examined.findings] == ["no result in time"]
     assert examined.verdict().exit_code == 3
 
 

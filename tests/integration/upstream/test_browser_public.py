@@ -433,6 +433,6 @@ async def test_there_is_no_deeper_page(cursor: int, wire: Any, provider: Any) ->
         provider.fetch_hashtag_page("1234567", cursor),
         provider.fetch_search_page("k", SearchPlace(cursor=cursor)),
     ):
-        with pytest.raises(ProviderUnsupportedError, match="first screens alone"):
+        with pytest.raises(ProviderUnsupportedError, match="first screens only"):
             await call
     assert wire.seen == []

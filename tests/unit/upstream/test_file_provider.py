@@ -99,7 +99,7 @@ async def test_what_files_cannot_answer_says_what_they_can(source: Any, tmp_path
     ):
         with pytest.raises(ProviderUnsupportedError) as caught:
             await call
-        assert "works by account, music id or hashtag" in str(caught.value.hint)
+        assert "videos by account, music id or hashtag" in str(caught.value.hint)
     with pytest.raises(InvalidMusicInputError):
         await provider.fetch_track("99999")
     with pytest.raises(UnresolvedIdError):
@@ -119,9 +119,9 @@ BAD_VIDEOS = {
     "VIDEOS_FILE, line 2, field [0].statistic": f'[{GOOD[:-1]},\n "statistic": {{}}}}]',
     "VIDEOS_FILE, line 2, field [0].author": '[\n{"aweme_id": "12345"}]',
     "VIDEOS_FILE, line 1, field at the top": '{"videos": []}',
-    "VIDEOS_FILE, line 2, field [1].aweme_id: 12345 is there twice": f"[{GOOD},\n {GOOD}]",
+    "VIDEOS_FILE, line 2, field [1].aweme_id: duplicate 12345": f"[{GOOD},\n {GOOD}]",
     "VIDEOS_FILE, line 1, field [0].aweme_id": '[{"aweme_id": 5, "author": {"sec_uid": "a"}}]',
-    "VIDEOS_FILE is no JSON: ": '[{"aweme_id": "12345",\n]',
+    "VIDEOS_FILE is not JSON: ": '[{"aweme_id": "12345",\n]',
 }
 
 
@@ -148,7 +148,7 @@ def test_a_file_that_is_not_there_is_said_without_its_place(tmp_path: Path) -> N
 
 
 def test_without_any_file_there_is_no_source(source: Any) -> None:
-    with pytest.raises(ProviderUnsupportedError, match="no file is named"):
+    with pytest.raises(ProviderUnsupportedError, match="no file is configured"):
         source(None, None)
 
 

@@ -1,1 +1,1 @@
-"""The provider `file`: accounts and videos from two JSON files of the operator's own."""
+"""Provider `file`: accounts and videos from two JSON files of the operator."""

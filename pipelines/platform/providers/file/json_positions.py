@@ -1,6 +1,6 @@
-"""Where in a JSON text a value stands: the line of a path of keys and indexes. Pure.
+"""Finds the line of a value in a JSON text, given its path of keys and indexes. Pure.
 
-Validators name the path of what is wrong; a person wants the line.
+Validators report a path; users need the line.
 """
 
 import re
@@ -12,7 +12,7 @@ _DECODER = JSONDecoder()
 
 
 def find_line(text: str, path: Sequence[str | int]) -> int:
-    """Line, from 1, of the value at a path in valid JSON; of the last part that is there."""
+    """Return the line (from 1) of the value at a path, or of its last existing part."""
     return text.count("\n", 0, _find(text, path)) + 1
 
 
@@ -27,7 +27,7 @@ def _find(text: str, path: Sequence[str | int]) -> int:
 
 
 def _member(text: str, at: int, key: str) -> int | None:
-    """Where the value of a key begins, in the object that begins at `at`."""
+    """Return the offset of a key's value in the object that begins at `at`."""
     if text[at] != "{":
         return None
     at = _skip(text, at + 1)
@@ -41,7 +41,7 @@ def _member(text: str, at: int, key: str) -> int | None:
 
 
 def _element(text: str, at: int, index: int) -> int | None:
-    """Where an element begins, in the array that begins at `at`."""
+    """Return the offset of an element in the array that begins at `at`."""
     if text[at] != "[":
         return None
     at = _skip(text, at + 1)
@@ -51,7 +51,7 @@ def _element(text: str, at: int, index: int) -> int | None:
 
 
 def _after(text: str, at: int) -> int:
-    """Where the next member or element begins, behind the value at `at` and its comma."""
+    """Return the offset of the next member or element after the value at `at`."""
     _, end = _DECODER.raw_decode(text, at)
     end = _skip(text, end)
     return _skip(text, end + 1) if text[end] == "," else end

@@ -1,7 +1,7 @@
-"""`file`: users and works from two JSON files of the operator's own. Nothing is contacted.
+"""Provider `file`: users and videos from two JSON files of the operator. Nothing is contacted.
 
-It answers what the files hold: accounts, works, posts of an account, works under a music id or a
-hashtag. It never makes up what they do not.
+It serves what the files contain: accounts, videos, posts of an account, and the videos of a music
+id or a hashtag. It invents nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -43,20 +43,20 @@ from warehouse.records.videos import (
 
 PAGE_SIZE = 20
 PARSER_VERSION = "file-1"
-_CAN = "files answer for accounts, works, and works by account, music id or hashtag"
+_CAN = "files provide accounts, videos, and videos by account, music id or hashtag"
 
 
 def build_file(name: str, supplies: Supplies) -> "FileProvider":
-    """The source over the files that the settings name.
+    """Build the source over the configured files.
 
     Raises:
-        ProviderUnsupportedError: No file is named.
-        InvalidParameterError: A file cannot be read, or a record in it is wrong.
+        ProviderUnsupportedError: No file is configured.
+        InvalidParameterError: A file cannot be read, or a record in it is invalid.
     """
     settings = supplies.settings
     if settings.users_file is None and settings.videos_file is None:
         raise ProviderUnsupportedError(
-            "no file is named to read from", hint=f"set USERS_FILE and VIDEOS_FILE; {GUIDE}"
+            "no file is configured", hint=f"set USERS_FILE and VIDEOS_FILE; {GUIDE}"
         )
     return FileProvider(
         read_users(settings.users_file),
@@ -71,9 +71,9 @@ class FileProvider:
 
     Args:
         users: Accounts.
-        videos: Works.
-        profile: How links are written and read; nothing there is contacted.
-        name: The word for this source in rows.
+        videos: Videos.
+        profile: Forms of links; nothing there is contacted.
+        name: Name of this source in rows.
     """
 
     def __init__(
@@ -91,15 +91,15 @@ class FileProvider:
         self._videos = {video.aweme_id: video for video in newest_first}
 
     def find_target(self, text: str) -> LinkTarget | None:
-        """The first link of the platform in a text."""
+        """Return the target of the first platform link in a text."""
         return self._profile.find_target(text)
 
     async def fetch_track(self, music_id: str) -> Reading[Track]:
-        """One music id, as the works that use it name it."""
+        """Return one music id, as the videos that use it describe it."""
         used = next((v.music for v in self._videos.values() if _uses(v, music_id)), None)
         if used is None:
             raise InvalidMusicInputError(
-                f"no work in VIDEOS_FILE uses the music id {music_id}", hint=GUIDE
+                f"no video in VIDEOS_FILE uses the music id {music_id}", hint=GUIDE
             )
         track = Track(
             music_id=music_id,
@@ -113,25 +113,25 @@ class FileProvider:
         return self._reading("music_info", music_id, track)
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the works under a music id."""
+        """Return one page of the videos under a music id."""
         return self._page("music_list", music_id, cursor, lambda video: _uses(video, music_id))
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
-        """One page of posts: pinned ones first, then the newest."""
+        """Return one page of posts: pinned ones first, then the newest."""
         return self._page(
             "user_posts", sec_uid, cursor, lambda video: video.author.sec_uid == sec_uid
         )
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """One account."""
+        """Return one account."""
         user = self._users.get(sec_uid)
         if user is None:
-            raise UnresolvedIdError("USERS_FILE holds no such account", hint=GUIDE)
+            raise UnresolvedIdError("USERS_FILE contains no such account", hint=GUIDE)
         account = Account(surface="user_info", observed_at=datetime.now(UTC), **user.model_dump())
         return self._reading("user_info", sec_uid, account)
 
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
-        """One work; one that the file does not hold is unavailable."""
+        """Return one video; one that the file does not contain is unavailable."""
         video = self._videos.get(aweme_id)
         found: VideoDetail | UnavailableVideo = (
             UnavailableVideo(aweme_id=aweme_id, reason="unavailable", filter_reason="not_in_file")
@@ -141,18 +141,18 @@ class FileProvider:
         return self._reading("video_page", aweme_id, found)
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
-        """One hashtag, as the works that carry it name it; its counts are not in the files."""
+        """Return one hashtag, as its videos name it; its counts are not in the files."""
         tags = (tag for video in self._videos.values() for tag in video.hashtags)
         tag = next((tag for tag in tags if tag.ch_id == ch_id), None)
         if tag is None:
-            raise UnresolvedIdError(f"no work in VIDEOS_FILE carries the hashtag {ch_id}")
+            raise UnresolvedIdError(f"no video in VIDEOS_FILE carries the hashtag {ch_id}")
         info = HashtagInfo(
             ch_id=ch_id, surface="hashtag_info", observed_at=datetime.now(UTC), name=tag.name
         )
         return self._reading("hashtag_info", ch_id, info)
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the works under a hashtag."""
+        """Return one page of the videos under a hashtag."""
         return self._page(
             "hashtag_list",
             ch_id,
@@ -161,23 +161,23 @@ class FileProvider:
         )
 
     async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
-        """The platform's search is not in files."""
+        """Raise: the platform's search is not in the files."""
         raise _not_in_files(f"the search for {term!r} from {place.cursor}")
 
     async def resolve_link(self, url: str) -> LinkTarget:
-        """Short links are the platform's to resolve."""
+        """Raise: only the platform resolves short links."""
         raise _not_in_files(f"the short link {url}")
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
-        """Files hold no sound: a work is not comparable, which is no rejection."""
+        """Raise: the files contain no sound. A video is not comparable then, but not rejected."""
         raise AudioUnavailableError(
-            f"the work {detail.video.aweme_id} brings no sound for {into.name}: files hold none",
+            f"the video {detail.video.aweme_id} has no sound for {into.name}: files contain none",
             surface="media",
             reason="no_sound_address",
         )
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
     def _page(
         self, surface: str, entity_id: str, cursor: int, is_of: Callable[[VideoRecord], bool]

@@ -1,7 +1,7 @@
-"""The two files of `file`: what a record in them may hold, and reading them with exact complaints.
+"""Records of the provider `file`, and reading its two files with exact error messages.
 
-Names follow the answers of this service. One that is not known is refused: a misspelt count would
-be lost in silence.
+Field names follow the responses of this service. Unknown names are refused: a misspelt count would
+be lost silently.
 """
 
 from pathlib import Path
@@ -51,7 +51,7 @@ class UserRecord(_Record):
 
 
 class AuthorRecord(_Record):
-    """Who posted a work."""
+    """The author of a video."""
 
     sec_uid: SecUid
     uid: Id | None = None
@@ -61,7 +61,7 @@ class AuthorRecord(_Record):
 
 
 class MusicRecord(_Record):
-    """The sound of a work."""
+    """The music of a video."""
 
     id_str: Id
     title: Text | None = None
@@ -71,14 +71,14 @@ class MusicRecord(_Record):
 
 
 class HashtagRecord(_Record):
-    """A hashtag of a work."""
+    """A hashtag of a video."""
 
     ch_id: Id
     name: Text
 
 
 class CountsRecord(_Record):
-    """The four counts of a work; what is not known is left out."""
+    """The four counts of a video; unknown ones are left out."""
 
     digg_count: Count | None = None
     comment_count: Count | None = None
@@ -87,7 +87,7 @@ class CountsRecord(_Record):
 
 
 class VideoRecord(_Record):
-    """One work."""
+    """One video."""
 
     aweme_id: Id
     author: AuthorRecord
@@ -111,10 +111,10 @@ _VIDEOS = TypeAdapter(list[VideoRecord])
 
 
 def read_users(path: Path | None) -> tuple[UserRecord, ...]:
-    """The accounts of USERS_FILE; none when it is not set.
+    """Read the accounts of `USERS_FILE`; empty if it is not set.
 
     Raises:
-        InvalidParameterError: It cannot be read, or a record in it is wrong; says line and field.
+        InvalidParameterError: It cannot be read, or a record is invalid; with line and field.
     """
     users, text = _read(path, _USERS, setting="USERS_FILE")
     _refuse_twins(text, [user.sec_uid for user in users], "sec_uid", setting="USERS_FILE")
@@ -122,10 +122,10 @@ def read_users(path: Path | None) -> tuple[UserRecord, ...]:
 
 
 def read_videos(path: Path | None) -> tuple[VideoRecord, ...]:
-    """The works of VIDEOS_FILE; none when it is not set.
+    """Read the videos of `VIDEOS_FILE`; empty if it is not set.
 
     Raises:
-        InvalidParameterError: It cannot be read, or a record in it is wrong; says line and field.
+        InvalidParameterError: It cannot be read, or a record is invalid; with line and field.
     """
     videos, text = _read(path, _VIDEOS, setting="VIDEOS_FILE")
     _refuse_twins(text, [video.aweme_id for video in videos], "aweme_id", setting="VIDEOS_FILE")
@@ -149,12 +149,12 @@ def _read[T](
 
 
 def _to_complaint(error: ValidationError, text: str, setting: str) -> InvalidParameterError:
-    """The first thing that is wrong, by line and field; the others by their number."""
+    """Return an error with line and field of the first problem, and the number of others."""
     first, *others = error.errors(include_url=False, include_input=False)
     more = f" ({len(others)} more)" if others else ""
     if first["type"] == "json_invalid":
         why = str(first.get("ctx", {}).get("error", first["msg"]))
-        return InvalidParameterError(f"{setting} is no JSON: {why}", hint=GUIDE)
+        return InvalidParameterError(f"{setting} is not JSON: {why}", hint=GUIDE)
     line = find_line(text, first["loc"])
     field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
     return InvalidParameterError(
@@ -163,13 +163,13 @@ def _to_complaint(error: ValidationError, text: str, setting: str) -> InvalidPar
 
 
 def _refuse_twins(text: str, ids: list[str], name: str, *, setting: str) -> None:
-    """A record that is there twice: nobody could say which one holds."""
+    """Raise for a duplicate record: it is unclear which one applies."""
     seen: set[str] = set()
     for index, one in enumerate(ids):
         if one in seen:
             raise InvalidParameterError(
                 f"{setting}, line {find_line(text, [index, name])}, field [{index}].{name}: "
-                f"{one} is there twice",
+                f"duplicate {one}",
                 hint=GUIDE,
             )
         seen.add(one)

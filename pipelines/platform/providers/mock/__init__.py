@@ -1,1 +1,1 @@
-"""The provider `mock`: everything from a sandbox world in this process. Nothing is contacted."""
+"""Provider `mock`: all data from a sandbox world in this process. Nothing is contacted."""

@@ -1,4 +1,4 @@
-"""The chart of `mock`: issues and songs of the invented world. Nothing is contacted."""
+"""Chart of the provider `mock`: issues and songs of a sandbox world. Nothing is contacted."""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -17,23 +17,23 @@ PAGE_SIZE = 100
 
 
 def build_mock_chart(name: str, supplies: Supplies) -> "MockChart":
-    """The chart of the world that the settings name."""
+    """Build the chart of the configured world."""
     settings = supplies.settings
     return MockChart(_chart(open_world(settings.mock_seed, settings.mock_size)), name=name)
 
 
 @cache
 def _chart(world: World) -> Chart:
-    """Drawn once in a process, as its world is."""
+    """Generate the chart, once per process like its world."""
     return Chart(world)
 
 
 class MockChart:
-    """The invented chart as a source.
+    """The sandbox chart as a source.
 
     Args:
         chart: The chart.
-        name: The word for this source in rows.
+        name: Name of this source in rows.
     """
 
     def __init__(self, chart: Chart, *, name: str) -> None:
@@ -41,14 +41,14 @@ class MockChart:
         self._chart = chart
 
     async def fetch_issues(self) -> Reading[ChartIndex]:
-        """All issues until the world's now, newest first."""
+        """Return all issues up to the world's current time, newest first."""
         latest = self._chart.latest(self._chart.world.now)
         issues = [self._chart.calendar.at(place) for place in range(latest.place, -1, -1)]
         index = ChartIndex(issues=tuple(map(_to_issue, issues)), latest_volid=str(latest.volid))
         return _reading("chart_issues", "all", index)
 
     async def fetch_songs(self, volid: str | None, page: int) -> Reading[ChartPage]:
-        """A hundred songs of an issue."""
+        """Return a page of a hundred songs of an issue."""
         latest = self._chart.latest(self._chart.world.now)
         issue = latest if volid is None else self._chart.calendar.find(volid)
         if issue is None or issue.place > latest.place or page < 1:
@@ -70,7 +70,7 @@ class MockChart:
         return _reading("chart_songs", str(issue.volid), found)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 def _to_issue(issue: Issue) -> ChartIssue:

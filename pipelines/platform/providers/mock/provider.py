@@ -1,5 +1,7 @@
-"""`mock`: everything from an invented world in this process. Nothing is contacted, no file is read
-but the sounds that the world itself renders. How its records look is in `mock_records.py`.
+"""Provider `mock`: all data from a sandbox world in this process.
+
+Nothing is contacted, and no file is read except the sounds that the world renders. Records are
+built in `records.py`.
 """
 
 import asyncio
@@ -43,7 +45,7 @@ _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 
 def build_mock(name: str, supplies: Supplies) -> "Mock":
-    """The source over the world that the settings name, its sounds in the demo world's cache."""
+    """Build the source over the configured world, with its sounds in the demo world's cache."""
     settings = supplies.settings
     world = open_world(settings.mock_seed, settings.mock_size)
     cache_dir = settings.data_home.expanduser().resolve() / "mock" / "cache" / "sounds"
@@ -52,7 +54,7 @@ def build_mock(name: str, supplies: Supplies) -> "Mock":
 
 @cache
 def open_world(seed: int, size: float) -> World:
-    """A world is made once in a process; it never changes."""
+    """Return a world, generated once per process; it never changes."""
     return World(seed, size)
 
 
@@ -62,13 +64,13 @@ def _words(world: World) -> WordIndex:
 
 
 class Mock:
-    """The invented platform as a source.
+    """The sandbox world as a source.
 
     Args:
         world: The world.
-        profile: How its links are written; nothing there is contacted.
-        cache_dir: Folder of rendered sounds, made when the first is asked for.
-        name: The word for this source in rows.
+        profile: Forms of its links; nothing there is contacted.
+        cache_dir: Folder of rendered sounds, created with the first one.
+        name: Name of this source in rows.
     """
 
     def __init__(self, world: World, *, profile: Profile, cache_dir: Path, name: str) -> None:
@@ -79,27 +81,27 @@ class Mock:
         self._rendering = asyncio.Lock()
 
     def music_ids(self) -> Sequence[str]:
-        """The tracks of the demo world."""
+        """Music ids of the demo world's tracks."""
         return [sound.music_id for sound in self._world.tracks]
 
     def sec_uids(self) -> Sequence[str]:
-        """Its accounts."""
+        """Ids of its accounts."""
         return [self._world.sec_uid(index) for index in range(self._world.account_count)]
 
     def aweme_ids(self) -> Sequence[str]:
-        """Its works, hidden ones among them."""
+        """Ids of its videos, including hidden ones."""
         return [str(one) for one in self._world.works.aweme_id.tolist()]
 
     def ch_ids(self) -> Sequence[str]:
-        """Its hashtags."""
+        """Ids of its hashtags."""
         return _words(self._world).ch_ids()
 
     def find_target(self, text: str) -> LinkTarget | None:
-        """The first link of the invented platform in a text."""
+        """Return the target of the first sandbox link in a text."""
         return self._profile.find_target(text)
 
     async def fetch_track(self, music_id: str) -> Reading[Track]:
-        """One music id."""
+        """Return one music id."""
         sound = self._world.sound_of(music_id)
         if sound is None:
             raise InvalidMusicInputError(
@@ -109,26 +111,26 @@ class Mock:
         return self._reading("music_info", music_id, to.to_track(self._view(), sound))
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the works under a music id; none under an unknown one."""
+        """Return one page of the videos under a music id; empty for an unknown one."""
         sound = self._world.sound_of(music_id)
         rows = [] if sound is None else self._world.music_list(sound.index).tolist()
         return self._page("music_list", music_id, rows, cursor, to.to_music_item)
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
-        """One page of posts: pinned ones first, then the newest."""
+        """Return one page of posts: pinned ones first, then the newest."""
         index = self._world.account_of(sec_uid)
         rows = [] if index is None else self._world.works_by_account(index).tolist()
         return self._page("user_posts", sec_uid, rows, cursor, to.to_post)
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """One account."""
+        """Return one account."""
         index = self._world.account_of(sec_uid)
         if index is None:
             raise UnresolvedIdError("the demo world knows no such account")
         return self._reading("user_info", sec_uid, to.to_account(self._view(), index))
 
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
-        """One work, or why it is not shown."""
+        """Return one video, or the reason why it is unavailable."""
         work = self._world.work_of(aweme_id)
         found = (
             to.to_missing(aweme_id, "item_non_existent")
@@ -138,7 +140,7 @@ class Mock:
         return self._reading("video_page", aweme_id, found)
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
-        """One hashtag: how many works carry it, each counted as ten thousand views."""
+        """Return one hashtag with its number of videos, each counted as ten thousand views."""
         name = _words(self._world).hashtag_name(ch_id)
         if name is None:
             raise UnresolvedIdError("the demo world knows no such hashtag")
@@ -155,12 +157,12 @@ class Mock:
         return self._reading("hashtag_info", ch_id, info)
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """One page of the works under a hashtag, most liked first."""
+        """Return one page of the videos under a hashtag, most liked first."""
         rows = _words(self._world).rows_of_hashtag(ch_id)
         return self._page("hashtag_list", ch_id, rows, cursor, to.to_hashtag_item)
 
     async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
-        """One page of the works whose caption or music title holds all words of the term."""
+        """Return one page of the videos whose caption or music title contains all words."""
         rows = _words(self._world).rows_with(term)
         videos, end = self._cut(rows, place.cursor, to.to_search_item)
         search_id = place.search_id or to.to_ch_id(term)
@@ -174,17 +176,17 @@ class Mock:
         return self._reading(surface, term, page)
 
     async def resolve_link(self, url: str) -> LinkTarget:
-        """The invented platform gives no short links away."""
+        """Raise: the demo world has no short links."""
         raise InvalidMusicInputError(
             f"the demo world knows no short link {url}", hint="give a music id or a long link"
         )
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
-        """The sound of a work, rendered where it has not been yet."""
+        """Copy the sound of a video to `into`; it is rendered on first use."""
         work = self._world.work_of(detail.video.aweme_id)
         if work is None or work.is_silent or detail.is_silent_placeholder:
             raise AudioUnavailableError(
-                f"the work {detail.video.aweme_id} has no sound to hear",
+                f"the video {detail.video.aweme_id} has no sound",
                 surface="media",
                 reason="silent_placeholder" if work is not None else "no_sound_address",
             )
@@ -192,7 +194,7 @@ class Mock:
             return await asyncio.to_thread(self._save, work, into)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
     def _save(self, work: Work, into: Path) -> SoundFile:
         codec: Codec = "mp3" if work.is_photo else "aac"
@@ -201,7 +203,7 @@ class Mock:
         sha256 = hashlib.sha256(data).hexdigest()
         into.mkdir(parents=True, exist_ok=True)
         path = into / f"{sha256}-{work.aweme_id}{rendered.suffix}"
-        shutil.copyfile(rendered, path)  # the caller's to remove; the shelf keeps its own
+        shutil.copyfile(rendered, path)  # the caller removes its copy; the cache keeps its own
         return SoundFile(
             path=path,
             sha256=sha256,
@@ -234,13 +236,13 @@ class Mock:
     def _cut(
         self, rows: Sequence[int], cursor: int, to_item: Callable[[to.View, Work], Video]
     ) -> tuple[tuple[Video, ...], int]:
-        """The items of a page that begins at `cursor`, and where the next one begins."""
+        """Return the items of the page at `cursor`, and the cursor of the next one."""
         view, chosen = self._view(), rows[cursor : cursor + PAGE_SIZE]
         items = tuple(to_item(view, self._world.works.row(row)) for row in chosen)
         return items, min(cursor + PAGE_SIZE, max(cursor, len(rows)))
 
     def _reading[T](self, surface: str, entity_id: str, value: T) -> Reading[T]:
-        """A look that cost no request and has no body that could be kept."""
+        """Wrap a value as a reading without requests or a body."""
         return Reading(
             surface=surface,
             entity_id=entity_id,

@@ -1,7 +1,7 @@
-"""Records of the invented world, as a guest of the platform would get them. Pure.
+"""Builds records from a sandbox world, as a guest of the platform would get them. Pure.
 
-Lists are trimmed as on the platform (no bookmarks, no music), so that what is read from a list
-alone never looks complete here either. There are no pictures: nothing serves them.
+Lists are trimmed as on the platform (no bookmarks, no music), so that list data never looks
+complete here either. There are no pictures: nothing serves them.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The world at one moment. `link_of` writes the link of a work."""
+    """A world at one time. `link_of` builds the link of a video."""
 
     world: World
     observed_at: datetime
@@ -80,7 +80,7 @@ def to_account(view: View, index: int) -> Account:
 
 
 def to_detail(view: View, work: Work) -> VideoDetail | UnavailableVideo:
-    """A work with its four counts, or why guests do not see it."""
+    """A video with its four counts, or the reason why guests do not see it."""
     if work.state is not State.PUBLIC:
         return to_missing(work.aweme_id, _REASONS[work.state])
     return VideoDetail(
@@ -91,42 +91,42 @@ def to_detail(view: View, work: Work) -> VideoDetail | UnavailableVideo:
 
 
 def to_missing(aweme_id: str, reason: str) -> UnavailableVideo:
-    """A work that is not shown."""
+    """A video that is not shown."""
     return UnavailableVideo(aweme_id=aweme_id, reason="unavailable", filter_reason=reason)
 
 
 def to_music_item(view: View, work: Work) -> Video:
-    """A work in the list of its music id: no bookmarks, no author, no time, no music."""
+    """A video in the list of its music id: no bookmarks, no author, no time, no music."""
     return _trimmed(_video(view, work, surface="music_list"))
 
 
 def to_post(view: View, work: Work) -> Video:
-    """A work in the list of its author: likes alone."""
+    """A video in the list of its author: likes alone."""
     full = _video(view, work, surface="user_posts")
     return replace(_trimmed(full), statistics=Statistics(digg_count=work.digg_count))
 
 
 def to_hashtag_item(view: View, work: Work) -> Video:
-    """A work in the list of a hashtag: its author, and no counts."""
+    """A video in the list of a hashtag: its author, and no counts."""
     full = _video(view, work, surface="hashtag_list")
     return replace(_trimmed(full), author=full.author, statistics=Statistics())
 
 
 def to_search_item(view: View, work: Work) -> Video:
-    """A work among the results of a search: all but its bookmarks."""
+    """A video among the results of a search: all but its bookmarks."""
     full = _video(view, work, surface="search_stream")
     return replace(full, statistics=replace(full.statistics, collect_count=None))
 
 
 def to_hashtags(caption: str) -> tuple[Hashtag, ...]:
-    """The hashtags of a caption."""
+    """Return the hashtags of a caption."""
     return tuple(
         Hashtag(ch_id=to_ch_id(name), name=name) for name in dict.fromkeys(hashtags_in(caption))
     )
 
 
 def to_ch_id(name: str) -> str:
-    """Id of a hashtag: 19 digits, the same in every run."""
+    """Return the id of a hashtag: 19 digits, the same in every run."""
     digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
     return str(int.from_bytes(digest) % 10**18 + 10**18)
 

@@ -1,4 +1,4 @@
-"""Which works of the demo world bear a hashtag or fit a search, as its guests are shown them."""
+"""Search index of the demo world: videos by hashtag and by search term, as guests see them."""
 
 from functools import cached_property
 
@@ -7,11 +7,11 @@ from pipelines.sandbox.world.search import HASHTAG_DEPTH, Finding
 from pipelines.sandbox.world.world import World
 
 SEARCH_DEPTH = 200
-"""Works that one search shows; more are never listed to a guest."""
+"""Videos that a guest can page through for one search."""
 
 
 class WordIndex:
-    """Look-ups by text. Made once per world: all captions are read."""
+    """Text index of a world. Build it once per world: it reads all captions."""
 
     def __init__(self, world: World) -> None:
         self._finding = Finding(world, lambda _sound: "")
@@ -21,17 +21,17 @@ class WordIndex:
         return list(self._names)
 
     def hashtag_name(self, ch_id: str) -> str | None:
-        """Name of a hashtag that some work bears."""
+        """Return the name of a hashtag; None if no video uses it."""
         return self._names.get(ch_id)
 
     def rows_of_hashtag(self, ch_id: str) -> list[int]:
-        """Rows of the works that are listed under a hashtag, most liked first."""
+        """Return the rows of the listed videos of a hashtag, most liked first."""
         name = self._names.get(ch_id)
         rows = [] if name is None else self._finding.hashtags[name].tolist()
         return rows[:HASHTAG_DEPTH]
 
     def rows_with(self, term: str) -> list[int]:
-        """Rows of the works that fit a term, best first."""
+        """Return the rows of the videos that match a term, best first."""
         return list(self._finding.ranked(term)[:SEARCH_DEPTH])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What the platform can look up by words: hashtags by id and name, works by a search.
+"""What the platform can look up by words: hashtags by id and name, videos by a search.
 
 Reading every caption takes time, so a directory is made once, in a thread, when first asked for.
 """
@@ -26,7 +26,7 @@ class Directory:
 
     @property
     def hashtags(self) -> dict[str, str]:
-        """Names by id, those of most works first."""
+        """Names by id, those of most videos first."""
         counts = self.finding.hashtags
         order = sorted(self._names.items(), key=lambda entry: (-counts[entry[1]].size, entry[0]))
         return dict(order)
@@ -36,7 +36,7 @@ class Directory:
         return self._names.get(ch_id)
 
     def members(self, ch_id: str) -> Ints:
-        """Rows of all its listed works, most liked first."""
+        """Rows of all its listed videos, most liked first."""
         return self.finding.hashtags[self._names[ch_id]]
 
     def listed(self, ch_id: str) -> list[int]:

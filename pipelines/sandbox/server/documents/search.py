@@ -1,6 +1,6 @@
-"""JSON shapes of the guest search: answers, items, cards that are no works, ways to say nothing.
+"""JSON shapes of the guest search: answers, items, cards that are no videos, ways to say nothing.
 
-What belongs here: which fields an answer has. Which works it shows is decided in
+What belongs here: which fields an answer has. Which videos it shows is decided in
 `surfaces/search.py`.
 """
 
@@ -13,7 +13,7 @@ from pipelines.sandbox.server.platform import Platform
 from pipelines.sandbox.server.stable_shares import share_of
 
 _MIX = 0.08
-"""Part of the works that stand at the head of a collection."""
+"""Part of the videos that stand at the head of a collection."""
 LOGIN_CODE = 2483
 
 
@@ -33,7 +33,7 @@ def answer(
 
 
 def items(platform: Platform, rows: Iterable[int]) -> list[Document]:
-    """Works as items; some stand at the head of a collection of their author."""
+    """Videos as items; some stand at the head of a collection of their author."""
     world = platform.world
     listed: list[Document] = []
     for row in rows:
@@ -49,7 +49,7 @@ def items(platform: Platform, rows: Iterable[int]) -> list[Document]:
 
 
 def cards(platform: Platform, term: str, listed: list[Document]) -> list[Document]:
-    """The items of a first screen with the cards that are no works: people, and related words."""
+    """The items of a first screen with the cards that are no videos: people, and related words."""
     world = platform.world
     person = world.account(int(share_of(term, "person") * world.account_count))
     people: Document = {

@@ -1,4 +1,4 @@
-"""JSON shapes of works, sounds and accounts, one function per form in which guests see them.
+"""JSON shapes of videos, sounds and accounts, one function per form in which guests see them.
 
 What belongs here: which fields a form has and which it withholds or zeroes. Routes and envelopes
 are in `surfaces/`.
@@ -30,7 +30,7 @@ _VIDEO_PREFIX = "v0200fg10000"
 
 
 def filtered(aweme_id: str, work: Work | None) -> Document:
-    """Entry of a `filter_list`: a work that is named but not shown."""
+    """Entry of a `filter_list`: a video that is named but not shown."""
     reason = "item_non_existent" if work is None else _REASONS[work.state]
     return {
         "aweme_id": aweme_id, "filter_reason": reason, "notice": _NOTICE, "detail_msg": _DETAIL,
@@ -38,12 +38,12 @@ def filtered(aweme_id: str, work: Work | None) -> Document:
 
 
 def to_video_id(aweme_id: str) -> str:
-    """Id of a work's media, which is not its public id."""
+    """Id of a video's media, which is not its public id."""
     return f"{_VIDEO_PREFIX}{int(aweme_id):016x}"
 
 
 def read_video_id(video_id: str) -> str | None:
-    """The work whose media has this id."""
+    """The video whose media has this id."""
     digits = video_id.removeprefix(_VIDEO_PREFIX)
     try:
         return str(int(digits, 16)) if digits != video_id else None
@@ -52,7 +52,7 @@ def read_video_id(video_id: str) -> str | None:
 
 
 def page_work(platform: Platform, work: Work) -> Document:
-    """A work as its share page shows it: no music address, author counts zeroed."""
+    """A video as its share page shows it: no music address, author counts zeroed."""
     author = platform.world.account(work.account)
     sound = platform.world.sounds.row(work.sound)
     return {
@@ -70,7 +70,7 @@ def page_work(platform: Platform, work: Work) -> Document:
 
 
 def detail_work(platform: Platform, work: Work) -> Document:
-    """A work as the detail JSON shows it."""
+    """A video as the detail JSON shows it."""
     sound = platform.world.sounds.row(work.sound)
     more = {"play_count": 0, "admire_count": 0, "recommend_count": work.digg_count // 50}
     return {
@@ -93,7 +93,7 @@ def detail_work(platform: Platform, work: Work) -> Document:
 
 
 def music_list_work(platform: Platform, work: Work) -> Document:
-    """A work in the list of a music id: trimmed, bookmarks unknown as 0."""
+    """A video in the list of a music id: trimmed, bookmarks unknown as 0."""
     return {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work), "author": None,
         "music": {}, "cha_list": None, "text_extra": None, "video_labels": None,
@@ -104,7 +104,7 @@ def music_list_work(platform: Platform, work: Work) -> Document:
 
 
 def post_work(platform: Platform, work: Work) -> Document:
-    """A work in the list of its author, mobile form: likes only, no time, no music."""
+    """A video in the list of its author, mobile form: likes only, no time, no music."""
     return {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work),
         "is_top": int(work.is_pinned),
@@ -141,7 +141,7 @@ def hashtag_info(platform: Platform, name: str, *, members: int) -> Document:
 
 
 def hashtag_list_work(platform: Platform, work: Work) -> Document:
-    """A work in the list of a hashtag: who posted it and what it says, no counts at all."""
+    """A video in the list of a hashtag: who posted it and what it says, no counts at all."""
     caption = platform.world.caption(work)
     return {
         "aweme_id": work.aweme_id, "desc": caption, "aweme_type": 4,
@@ -293,6 +293,6 @@ def picture(platform: Platform, name: str) -> Document:
 
 
 def _first_work(platform: Platform, sound: Sound) -> str:
-    """The work that a user sound was taken from."""
+    """The video that a user sound was taken from."""
     rows = platform.world.works_by_sound(sound.index)
     return str(platform.world.works.aweme_id[int(rows.min())]) if rows.size else "0"

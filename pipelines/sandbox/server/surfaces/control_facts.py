@@ -1,4 +1,4 @@
-"""What is true behind the surfaces: hashtags, search, chart, accounts, works of each state.
+"""What is true behind the surfaces: hashtags, search, chart, accounts, videos of each state.
 
 All paths begin with `/_world/`, as those of `control.py`; what is true about tracks stands there.
 """
@@ -78,7 +78,7 @@ class _Knowledge:
         }  # fmt: skip
 
     async def search(self, request: Request) -> Response:
-        """What a term finds, in order; `music_id` adds how each work relates to that track."""
+        """What a term finds, in order; `music_id` adds how each video relates to that track."""
         term = request.query_params.get("term", "")
         directory = await self.platform.directory()
         rows = await asyncio.to_thread(directory.finding.ranked, term)
@@ -92,7 +92,7 @@ class _Knowledge:
         })  # fmt: skip
 
     def _tie(self, music_id: str) -> Callable[[int], Document]:
-        """How works relate to a track, and in which round a scan without a search meets them."""
+        """How videos relate to a track, and in which round a scan without a search meets them."""
         if self.world.sound_of(music_id) is None:
             return lambda _: {}
         truth = Truth(self.world, music_id)
@@ -104,7 +104,7 @@ class _Knowledge:
         return tie
 
     async def gains(self, _: Request) -> Response:
-        """Per track, the wanted works that no other way leads to, and which its title finds."""
+        """Per track, the wanted videos that no other way leads to, and which its title finds."""
         directory = await self.platform.directory()
         return JSONResponse({"tracks": await asyncio.to_thread(self._gains, directory)})
 
@@ -123,7 +123,7 @@ class _Knowledge:
         return told
 
     def _seen(self, work: Work) -> Document:
-        """A work and where else a guest sees it."""
+        """A video and where else a guest sees it."""
         works, sound = self.world.works, work.sound
         shown = self.world.first_screen(work.account)
         return {
@@ -164,7 +164,7 @@ class _Knowledge:
         }  # fmt: skip
 
     async def works(self, request: Request) -> Response:
-        """Works of a state: public, deleted, private, reviewing, photo, silent, pinned, one of
+        """Videos of a state: public, deleted, private, reviewing, photo, silent, pinned, one of
         the alterations of its sound (`muted`, ...), or one of the ways to withhold a page: `shell`
         for good, `cookie` until the visitor comes back.
         """

@@ -1,4 +1,4 @@
-"""Hashtags: what one is, which works bear it, and its share page.
+"""Hashtags: what one is, which videos bear it, and its share page.
 
 Route names: `hashtag_info`, `hashtag_list`, `hashtag_page`. One hashtag in five answers with the
 cursor of the page that it just gave, as has been seen on the platform.

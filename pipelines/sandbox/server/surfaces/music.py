@@ -1,4 +1,4 @@
-"""Music ids: what one is, which works use it, and its share page.
+"""Music ids: what one is, which videos use it, and its share page.
 
 Route names: `music_info`, `music_list`, `music_page`. Lists are trimmed and end at a visible depth.
 """

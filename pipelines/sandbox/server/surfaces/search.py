@@ -35,7 +35,7 @@ from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.server.surfaces.paging import whole
 
 SEARCH_DEPTH = 300
-"""Works that a guest can page through for one term."""
+"""Videos that a guest can page through for one term."""
 LARGEST_SCREEN = 15
 _USUAL_SCREEN = 10
 _FRAME = 4
@@ -65,7 +65,7 @@ def hesitates(term: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a request asks for; `count` works from `offset` on."""
+    """What a request asks for; `count` videos from `offset` on."""
 
     term: str
     offset: int
@@ -112,7 +112,7 @@ class _Search:
         return with_guest_cookie(request, page, entity=term)
 
     async def _page(self, asked: _Asked) -> Document:
-        """One page in whole: works, and the cards among them."""
+        """One page in whole: videos, and the cards among them."""
         if not asked.is_continued:
             return answer(self.platform, asked.term, asked.offset, [], following=0, has_more=False)
         directory = await self.platform.directory()

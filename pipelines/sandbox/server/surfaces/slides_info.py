@@ -1,4 +1,4 @@
-"""The second source of details: JSON of works by id, photo posts only when asked for.
+"""The second source of details: JSON of videos by id, photo posts only when asked for.
 
 Route name: `slides_info`. Plain it answers videos, with `request_source=200` photo posts.
 """

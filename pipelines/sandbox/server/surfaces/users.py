@@ -58,7 +58,7 @@ class _Users:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posts:
-    """One page of posts: rows of works, pinned ones first, and where the next page begins."""
+    """One page of posts: rows of videos, pinned ones first, and where the next page begins."""
 
     rows: list[int]
     min_cursor: int
@@ -71,7 +71,7 @@ def page_of(platform: Platform, index: int | None, *, cursor: int, size: int) ->
     works = platform.world.works
     rows = _rows(platform, index, cursor)
     page = rows[:size]
-    moving = page[~works.is_pinned[page]]  # pinned works are out of order
+    moving = page[~works.is_pinned[page]]  # pinned videos are out of order
     times = _cursors(platform, moving if moving.size else page)
     return Posts(
         rows=page.tolist(), min_cursor=int(times.max(initial=0)),
@@ -97,7 +97,7 @@ def _by_handle(platform: Platform, handle: str) -> int | None:
 
 
 def _rows(platform: Platform, index: int | None, cursor: int) -> Ints:
-    """Works still to come: all in order, or those older than the cursor, pinned ones left out."""
+    """Videos still to come: all in order, or those older than the cursor, pinned ones left out."""
     if index is None:
         return np.zeros(0, dtype=np.int64)
     rows = platform.world.works_by_account(index)
@@ -108,5 +108,5 @@ def _rows(platform: Platform, index: int | None, cursor: int) -> Ints:
 
 
 def _cursors(platform: Platform, rows: Ints) -> Ints:
-    """Milliseconds, made different for works of the same second."""
+    """Milliseconds, made different for videos of the same second."""
     return np.asarray(platform.world.works.create_time[rows] * 1000 + rows % 1000, dtype=np.int64)

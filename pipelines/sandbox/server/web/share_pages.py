@@ -1,6 +1,6 @@
-"""Share pages of works: HTML with the data in a script, sometimes withheld.
+"""Share pages of videos: HTML with the data in a script, sometimes withheld.
 
-Route names: `video_page`, `note_page`, `slides_page`. Some works never show their data here and
+Route names: `video_page`, `note_page`, `slides_page`. Some videos never show their data here and
 some only to a visitor who brings the guest cookie back.
 """
 
@@ -39,7 +39,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 def is_withheld(work: Work, *, has_cookie: bool, page: str = "page") -> bool:
-    """True when the page of a work comes as a shell. Always the same for the same work and page."""
+    """True when the page of a video comes as a shell. Always the same for the same video and page."""
     share = share_of(work.aweme_id, page)
     return share < _SHELL_SHARE or (share < _SHELL_SHARE + _COOKIE_SHARE and not has_cookie)
 
@@ -61,7 +61,7 @@ def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None
 
 
 def work_result(platform: Platform, aweme_id: str, work: Work | None) -> Document:
-    """What a page says of the work asked for: the work, or why it is not shown."""
+    """What a page says of the video asked for: the video, or why it is not shown."""
     is_shown = work is not None and platform.world.is_public(work)
     return {
         "status_code": 0, "is_oversea": 0,

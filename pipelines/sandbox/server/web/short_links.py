@@ -21,7 +21,7 @@ from pipelines.sandbox.server.platform import Platform
 
 LEAVES, CIRCLES, GONE, REGION, DETOUR, VERIFIES = 1, 2, 3, 4, 5, 6
 """Numbers of the odd codes: one leaves the platform, one leads to itself, one to the page that
-stands for works now gone, one overseas, one over two more short links, one to a verification."""
+stands for videos now gone, one overseas, one over two more short links, one to a verification."""
 _LAST_STEP = 8
 
 

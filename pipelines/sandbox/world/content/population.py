@@ -1,4 +1,4 @@
-"""Who posts what: plans become sounds with ids and works with authors, times and counts.
+"""Who posts what: plans become sounds with ids and videos with authors, times and counts.
 
 What belongs here: the arrays of a world. What a track consists of is in `tracks.py`, look-ups are
 in `world.py`.
@@ -17,7 +17,7 @@ from pipelines.sandbox.world.content.videos import WorkTable
 from pipelines.sandbox.world.random_streams import Ints, scattered, stream, timed_ids
 
 _TRACK_SHARE = 0.62
-"""Part of all works that has to do with a track."""
+"""Part of all videos that has to do with a track."""
 _DAY_S = 86_400
 
 
@@ -28,7 +28,7 @@ class Population:
     Attributes:
         now: Unix seconds of the world's clock.
         sounds: All sounds; the own sounds of the tracks are `own_sounds`.
-        works: All works, oldest first.
+        works: All videos, oldest first.
         title_score: Per composition, the composition whose title it bears.
         own_sounds: Row of each track's own sound.
         accounts: How many accounts there are.
@@ -85,7 +85,7 @@ def _now(seed: int) -> int:
 
 
 def _quotas(seed: int, accounts: int) -> Ints:
-    """How many works each account has: most fit one screen, one of thirty does not."""
+    """How many videos each account has: most fit one screen, one of thirty does not."""
     rng = stream(seed, "quotas")
     usual = rng.integers(12, 20, size=accounts)
     busy = rng.integers(22, 31, size=accounts)

@@ -1,6 +1,6 @@
 """Posting: which account uses which sound, when, with what caption hint and what success.
 
-Accounts post in bundles: a few works about the same track, then others. So every track has a
+Accounts post in bundles: a few videos about the same track, then others. So every track has a
 circle of authors whose first screens show much of it, as on the platform.
 """
 
@@ -17,7 +17,7 @@ from pipelines.sandbox.world.random_streams import Ints, stream, timed_ids
 
 _BUNDLE = 4
 _LEADS_WITH_OWN = 0.9
-"""Part of the bundles that holds a work under the track's own id; the rest needs a detour."""
+"""Part of the bundles that holds a video under the track's own id; the rest needs a detour."""
 _DAY_S = 86_400
 _HIDDEN = 0.04
 _STALE = 0.5
@@ -34,7 +34,7 @@ _TAGGED = 0.45
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafts:
-    """Works before they have ids, in the order of their sounds' plans; names as in `Work`."""
+    """Videos before they have ids, in the order of their sounds' plans; names as in `Work`."""
 
     sound: Ints
     account: Ints
@@ -50,12 +50,12 @@ class Drafts:
 def draft_works(
     seed: int, plans: list[PlannedTrack], *, quotas: Ints, tracks: int, now: int
 ) -> Drafts:
-    """Hand the works of all plans out to the accounts.
+    """Hand the videos of all plans out to the accounts.
 
     Args:
         seed: Seed of the world.
         plans: Tracks first, then library songs, then what has no music.
-        quotas: How many works each account posts.
+        quotas: How many videos each account posts.
         tracks: How many of the plans are tracks.
         now: Unix seconds.
     """
@@ -83,7 +83,7 @@ def draft_works(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Flat:
-    """One row per work still to be posted, plan after plan."""
+    """One row per video still to be posted, plan after plan."""
 
     sound: Ints
     kind: Ints
@@ -129,7 +129,7 @@ def _slots(seed: int, quotas: Ints) -> tuple[Ints, Flags]:
 def _seated(
     seed: int, flat: _Flat, plans: list[PlannedTrack], leads: Flags, *, tracks: int
 ) -> Ints:
-    """An order of works, one per slot: tracks get their slots one after the other."""
+    """An order of videos, one per slot: tracks get their slots one after the other."""
     ends = np.searchsorted(flat.plan, np.arange(len(plans)), side="right")
     order = []
     begin = 0
@@ -144,7 +144,7 @@ def _seated(
 
 
 def _led(rng: Generator, is_own: Flags, leads: Flags) -> Ints:
-    """Works of one track, shuffled, such that most bundles lead with one under its own id."""
+    """Videos of one track, shuffled, such that most bundles lead with one under its own id."""
     own = rng.permutation(np.flatnonzero(is_own))
     starts = np.flatnonzero(leads | (np.arange(leads.size) == 0))
     skipped = int(starts.size * (1 - _LEADS_WITH_OWN))  # none in a circle of a few authors
@@ -210,9 +210,9 @@ def _other_counts(rng: Generator, digg: Ints) -> dict[str, Ints]:
 
 
 def _states(rng: Generator, is_lead: Flags) -> Ints:
-    """A fixed share of works is hidden, so that no world is without them by chance.
+    """A fixed share of videos is hidden, so that no world is without them by chance.
 
-    The first work of a bundle stays public: it is the door to the others, and a scan that reads no
+    The first video of a bundle stays public: it is the door to the others, and a scan that reads no
     search could not be held to finding what lies behind a closed one.
     """
     state = np.full(is_lead.size, State.PUBLIC, dtype=np.int64)

@@ -89,11 +89,11 @@ def release_title(rng: Generator, title: str) -> str:
 
 
 def caption(seed: int, work: int, *, title: str | None, as_tag: bool) -> str:
-    """Text of a work.
+    """Text of a video.
 
     Args:
         seed: Seed of the world.
-        work: Index of the work.
+        work: Index of the video.
         title: Song that the caption names, rightly or wrongly; None for no hint.
         as_tag: Name it as a hashtag instead of in the sentence.
     """

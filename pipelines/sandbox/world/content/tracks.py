@@ -31,7 +31,7 @@ _CARRYING_KINDS = (
 _VARIANT_KINDS = ((SoundKind.SPEED, 0.55), (SoundKind.PITCH, 0.25), (SoundKind.TEMPO, 0.20))
 _COVER_KINDS = ((SoundKind.COVER_SYNC, 0.5), (SoundKind.COVER_OTHER, 0.5))
 _LATER_KINDS = (SoundKind.REUPLOAD, SoundKind.LOFI, SoundKind.LATE)
-_PERSONAL_KINDS = (SoundKind.VOICE_OVER, SoundKind.MEDLEY)  # recorded for one work or a few
+_PERSONAL_KINDS = (SoundKind.VOICE_OVER, SoundKind.MEDLEY)  # recorded for one video or a few
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
     Args:
         seed: Seed of the world.
         score: Composition of the track.
-        works: How many works have to do with a track on average, covers and all.
+        works: How many videos have to do with a track on average, covers and all.
     """
     rng = stream(seed, "track", score)
     carrying = max(6, round(works / 1.5 * float(np.exp(rng.normal(0.0, 0.3)))))
@@ -97,7 +97,7 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
 
 
 def plan_carrier(rng: Generator, *, score: int, start_s: float, duration_s: float) -> PlannedSound:
-    """Another sound of a track that somebody brings along later: at normal speed, for one work.
+    """Another sound of a track that somebody brings along later: at normal speed, for one video.
 
     Args:
         rng: Where the choice is drawn from.
@@ -120,7 +120,7 @@ def _groups(
     *,
     offset: float,
 ) -> list[PlannedSound]:
-    """Split `count` works into sounds of the given kinds."""
+    """Split `count` videos into sounds of the given kinds."""
     sounds: list[PlannedSound] = []
     while count > 0:
         kind = _kind_at(kinds, (offset + _WITHIN * len(sounds)) % 1.0)

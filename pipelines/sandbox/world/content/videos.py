@@ -1,6 +1,6 @@
-"""What a work is: who posted which sound, when, how it did, and whether guests may see it.
+"""What a video is: who posted which sound, when, how it did, and whether guests may see it.
 
-Works are arrays (a large world has 200,000); `Work` is one of them as a record.
+Videos are arrays (a large world has 200,000); `Work` is one of them as a record.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pipelines.sandbox.world.random_streams import Ints
 
 
 class State(IntEnum):
-    """Who may see a work."""
+    """Who may see a video."""
 
     PUBLIC = 0
     DELETED = 1
@@ -34,7 +34,7 @@ class Work:
     """One video or photo post.
 
     Attributes:
-        index: Row in the table of works.
+        index: Row in the table of videos.
         aweme_id: Its public id.
         sound: Row of its sound.
         account: Row of its author.
@@ -76,7 +76,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTable:
-    """All works of a world; names as in `Work`."""
+    """All videos of a world; names as in `Work`."""
 
     aweme_id: Ints
     sound: Ints
@@ -100,7 +100,7 @@ class WorkTable:
         return int(self.aweme_id.size)
 
     def row(self, index: int) -> Work:
-        """One work as a record."""
+        """One video as a record."""
         return Work(
             index=index,
             aweme_id=str(self.aweme_id[index]),

@@ -55,7 +55,7 @@ def _end_with_parent() -> None:
 
 
 def prerender(shelf: Shelf, music_ids: Iterable[str], *, processes: int = 1) -> int:
-    """Render the sounds of music ids in every form that their works ask for.
+    """Render the sounds of music ids in every form that their videos ask for.
 
     Returns:
         How many files there are for them now.

@@ -88,7 +88,7 @@ class Shelf:
         return np.asarray(np.load(path) / np.float32(_SCALE), dtype=np.float32)
 
     def forms(self, music_id: str) -> list[tuple[int, Codec]]:
-        """Rows and codecs of the files that the works of a music id ask for."""
+        """Rows and codecs of the files that the videos of a music id ask for."""
         sound = self.world.sound_of(music_id)
         if sound is None or sound.kind is SoundKind.SILENT:
             return []
