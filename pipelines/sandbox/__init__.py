@@ -1,1 +1,1 @@
-"""The sandbox: a stand-in for the platform on loopback. `world/` invents it, `server/` shows it."""
+"""Sandbox: a synthetic platform on loopback. `world/` generates it, `server/` serves it."""

@@ -1,4 +1,4 @@
-"""`python -m pipelines.sandbox`: run the stand-in platform."""
+"""`python -m pipelines.sandbox`: run the sandbox."""
 
 import argparse
 from pathlib import Path
@@ -8,7 +8,7 @@ from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 
 
 def _options() -> SandboxOptions:
-    reader = argparse.ArgumentParser(description="Run the stand-in platform on loopback.")
+    reader = argparse.ArgumentParser(description="Run the sandbox on loopback.")
     reader.add_argument("--seed", type=int, default=1)
     reader.add_argument("--size", type=float, default=1.0)
     reader.add_argument("--tracks", type=int, default=None)

@@ -1,4 +1,4 @@
-"""The server of the sandbox on loopback: a world as guests of the platform see one.
+"""Server of the sandbox on loopback: serves a world as guests of the platform would see it.
 
 `serve` runs it until a signal. Nothing in here is a client, and nothing contacts another host.
 """

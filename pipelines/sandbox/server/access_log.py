@@ -1,7 +1,7 @@
-"""The access log of the stand-in platform: how often and how fast each host was asked.
+"""Access log of the sandbox: how many requests each host received, and how fast.
 
-It is the witness for politeness: what a client says about its rate, and about waiting after a 429,
-can be checked here.
+It is the independent evidence for rate limits: a client's rate, and its waits after a 429, can be
+verified here.
 """
 
 import time
@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 WINDOW_S = 1.0
 _TOO_MANY = 429
 KEPT = 100_000
-"""Requests that are remembered one by one; of older ones only the counts are."""
+"""Requests kept individually; older ones are only counted."""
 
 
 @dataclass(slots=True)
@@ -26,18 +26,18 @@ class _Host:
 
 @dataclass(slots=True, kw_only=True)
 class Entry:
-    """One request; times are monotonic seconds, `unix` is when it came by the machine's clock.
+    """One request; times are monotonic seconds, `unix` is its arrival by the machine's clock.
 
     Attributes:
         surface: Name of the surface.
-        host: The host that it named.
+        host: The host in the request.
         target: Path and query.
-        at: When it came.
+        at: Time of arrival.
         unix: The same in unix seconds.
-        ended_at: When its answer was given; None while it is in flight.
-        status: Status of the answer; None for none.
-        fault: The fault that it met.
-        retry_after: Seconds that its answer asked to wait.
+        ended_at: Time of the response; None while in flight.
+        status: Status of the response; None if there was none.
+        fault: The fault applied to it.
+        retry_after: `Retry-After` of the response, in seconds.
     """
 
     surface: str
@@ -52,7 +52,7 @@ class Entry:
 
 
 class AccessLog:
-    """Counts per surface and host, and the requests one by one."""
+    """Counts per surface and host, and the individual requests."""
 
     def __init__(self) -> None:
         self._surfaces: Counter[str] = Counter()
@@ -62,7 +62,7 @@ class AccessLog:
         self._entries: deque[Entry] = deque(maxlen=KEPT)
 
     def begin(self, surface: str, host: str, *, target: str = "", at: float | None = None) -> Entry:
-        """Note a request."""
+        """Record a request."""
         now = time.monotonic() if at is None else at
         self._surfaces[surface] += 1
         counted = self._hosts.setdefault(host, _Host())
@@ -81,7 +81,7 @@ class AccessLog:
         self, entry: Entry, *, status: int | None, fault: str | None,
         retry_after: float | None = None, at: float | None = None,
     ) -> None:  # fmt: skip
-        """Note its answer; no status means that the connection ended without one."""
+        """Record its response; no status means that the connection ended without one."""
         entry.ended_at = time.monotonic() if at is None else at
         entry.status, entry.fault, entry.retry_after = status, fault, retry_after
         self._hosts[entry.host].in_flight -= 1
@@ -90,7 +90,7 @@ class AccessLog:
             self._faults[f"{entry.surface} {fault}"] += 1
 
     def clear(self) -> None:
-        """Forget everything but what is in flight."""
+        """Delete everything except requests in flight."""
         flying = {name: entry.in_flight for name, entry in self._hosts.items() if entry.in_flight}
         self._surfaces.clear()
         self._statuses.clear()
@@ -99,7 +99,7 @@ class AccessLog:
         self._hosts = {name: _Host(in_flight=count) for name, count in flying.items()}
 
     def summary(self) -> dict[str, object]:
-        """Counts per surface, status, fault and host; rates over any window of one second."""
+        """Return counts per surface, status, fault and host, and the peak rate per second."""
         return {
             "requests": sum(self._surfaces.values()),
             "surfaces": dict(sorted(self._surfaces.items())),
@@ -118,7 +118,7 @@ class AccessLog:
     def requests(
         self, *, host: str | None = None, surface: str | None = None, limit: int = 1000
     ) -> list[dict[str, object]]:
-        """The newest requests one by one, oldest first, with their times."""
+        """Return the newest requests, oldest first, with their times."""
         found = [
             entry for entry in self._entries
             if host in (None, entry.host) and surface in (None, entry.surface)
@@ -126,10 +126,10 @@ class AccessLog:
         return [asdict(entry) for entry in found[max(0, len(found) - limit) :]]
 
     def rates(self, *, window_s: float = WINDOW_S) -> dict[str, object]:
-        """Per host: the most requests in any window, and what came after each 429.
+        """Return, per host, the most requests in any window, and what followed each 429.
 
-        A 429 is told with the seconds that it asked for (`retry_after`), how many requests to its
-        host began within them (`too_early`), and when the next one came (`next_after_s`).
+        Each 429 is listed with its `retry_after`, how many requests to its host began within that
+        time (`too_early`), and when the next one arrived (`next_after_s`).
         """
         hosts: dict[str, list[Entry]] = {}
         for entry in self._entries:
@@ -145,7 +145,7 @@ class AccessLog:
 
 
 def _most_in_window(times: list[float], window_s: float) -> int:
-    """The most of these rising times in any window of this length."""
+    """Return the largest number of these sorted times in any window of this length."""
     most, first = 0, 0
     for place, at in enumerate(times):
         while times[first] <= at - window_s:
@@ -155,7 +155,7 @@ def _most_in_window(times: list[float], window_s: float) -> int:
 
 
 def _refusals(entries: list[Entry]) -> list[dict[str, object]]:
-    """What came to a host after each 429; entries are in the order in which they came."""
+    """Return what followed each 429 of a host; entries are in order of arrival."""
     times = [entry.at for entry in entries]
     return [_after(entry, times) for entry in entries if entry.status == _TOO_MANY]
 

@@ -1,4 +1,4 @@
-"""Every host name and address of the stand-in platform, in one place.
+"""Every host name and URL of the sandbox, in one place.
 
 The names are those of the `sandbox` platform profile. Surfaces never write an address themselves.
 """
@@ -21,10 +21,10 @@ CHART_MOBILE = f"m.{CHART_DOMAIN}"
 CHART_WEB = f"www.{CHART_DOMAIN}"
 CHART_OLD = f"old.{CHART_DOMAIN}"
 FOREIGN = "elsewhere.example"
-"""Where a short link leads that leaves the platform; never contacted by anybody."""
+"""Target of the short link that leaves the platform; never contacted."""
 
 LinkKind = Literal["video", "music", "user", "hashtag", "music_query", "modal", "odd"]
-"""What a short link leads to; `music_query` has the id in the query, `modal` is a desktop page."""
+"""Target of a short link; `music_query` has the id in the query, `modal` is a desktop page."""
 
 _DIGITS = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _LETTERS: dict[LinkKind, str] = {
@@ -35,20 +35,20 @@ _LETTERS: dict[LinkKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Addresses of a server on a port."""
+    """URLs of a server on a port."""
 
     port: int
 
     def on(self, host: str, path: str) -> str:
-        """A path on one of the hosts."""
+        """Return the URL of a path on one of the hosts."""
         return f"http://{host}:{self.port}{path}"
 
     def short_link(self, kind: LinkKind, number: int) -> str:
-        """The short link of a video, a music id, a hashtag or an account (by its row)."""
+        """Return the short link of a video, a music id, a hashtag or an account (by its row)."""
         return self.on(SHORT, f"/{to_code(kind, number)}/")
 
     def play(self, video_id: str) -> str:
-        """Where a video is played from; answers with a redirect to the media host."""
+        """Return the play URL of a video, which redirects to the media host."""
         return self.on(PLAY, f"/aweme/v1/playwm/?video_id={video_id}&ratio=720p&line=0")
 
     def image(self, name: str) -> str:
@@ -66,7 +66,7 @@ def to_code(kind: LinkKind, number: int) -> str:
 
 
 def read_code(code: str) -> tuple[LinkKind, int] | None:
-    """What a code stands for; None when it is not one of ours."""
+    """Decode a short link's code; None if it is none of ours."""
     kinds = {letter: kind for kind, letter in _LETTERS.items()}
     kind = kinds.get(code[:1])
     if kind is None or not code[1:] or any(digit not in _DIGITS for digit in code[1:]):

@@ -1,4 +1,4 @@
-"""Composition of the stand-in platform, and how it runs: one line of JSON when it listens.
+"""Composition and life cycle of the sandbox server; prints one line of JSON when it listens.
 
 What belongs here: options, the table of surfaces, start and clean stop.
 """
@@ -46,21 +46,21 @@ SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
     user_pages.routes, slides_info.routes, web_pages.routes, search.routes, charts.routes,
     media.routes, static.routes, short_links.routes,
 )  # fmt: skip
-"""Each surface is a file with `routes(platform)`. Short links come last: they match any word."""
+"""Each surface is a module with `routes(platform)`. Short links come last: they match any path."""
 LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxOptions:
-    """How the stand-in platform runs.
+    """Options of the sandbox.
 
     Attributes:
         seed: Seed of the world.
         size: Size of the world, 1.0 for some 5,000 videos.
         port: Port on loopback, 0 for a free one.
         cache_dir: Folder of rendered sounds.
-        latency_ms: How long every answer takes at least.
-        tracks: Number of tracks, None for the world's own choice.
+        latency_ms: Minimum response time.
+        tracks: Number of tracks, None for the default of the size.
         renderers: Processes that render sound.
         altered_share: Part of the videos with a track whose own sound differs from that of the
             music id that they name.
@@ -79,14 +79,14 @@ class SandboxOptions:
 
 
 def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
-    """The application over a new world.
+    """Build the application over a new world.
 
     Args:
-        options: How it runs.
-        port: The port in its addresses, when it differs from the options'.
+        options: The options.
+        port: The port in its URLs, if it differs from the options'.
 
     Raises:
-        WorldTooEasyError: The world would prove nothing.
+        WorldTooEasyError: The world is too easy to be a meaningful test.
     """
     world = World(
         options.seed, options.size, tracks=options.tracks, altered_share=options.altered_share
@@ -132,7 +132,7 @@ def serve(options: SandboxOptions) -> None:
         OSError: The port is taken.
     """
     listener = socket.create_server((LOOPBACK, options.port))
-    # asyncio forgets this for such a socket, and each short answer would wait 40 ms for nothing
+    # asyncio does not set TCP_NODELAY on such a socket: each short response would take 40 ms more
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     port = int(listener.getsockname()[1])
     application = create_sandbox(options, port=port)
@@ -152,7 +152,7 @@ def serve(options: SandboxOptions) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens, and leaves signals to us: uvicorn exits by them after its stop."""
+    """Reports when it listens, and leaves signals to us: uvicorn re-raises them after its stop."""
 
     def __init__(self, config: uvicorn.Config, ready: dict[str, object]) -> None:
         super().__init__(config)
@@ -164,7 +164,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then say so."""
+        """Start, then print the ready line."""
         await super().startup(sockets=sockets)
         sys.stdout.write(json.dumps(self._ready) + "\n")
         sys.stdout.flush()

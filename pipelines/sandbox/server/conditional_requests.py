@@ -1,4 +1,4 @@
-"""Answers that say which version they are, and nothing but "unchanged" to who has it already."""
+"""Conditional requests: `ETag` and `Last-Modified`, and 304 for a client with the same version."""
 
 import hashlib
 from collections.abc import Callable
@@ -13,11 +13,11 @@ _UNCHANGED = 304
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """What a surface says of an answer's version.
+    """Validators of a response.
 
     Attributes:
-        mark: Offered as `ETag`; None for none.
-        modified: Unix seconds, offered as `Last-Modified`; None for none.
+        mark: Sent as `ETag`; None for none.
+        modified: Unix seconds, sent as `Last-Modified`; None for none.
     """
 
     mark: str | None = None
@@ -25,7 +25,7 @@ class Version:
 
 
 def conditional(request: Request, version: Version, make: Callable[[], Response]) -> Response:
-    """The answer with its version, or 304 and nothing made. An `ETag` outweighs a date."""
+    """Return the response with its validators, or 304 without building it. An `ETag` wins."""
     headers = _headers(version)
     if _is_known(request, version):
         return Response(status_code=_UNCHANGED, headers=headers)
@@ -36,7 +36,7 @@ def conditional(request: Request, version: Version, make: Callable[[], Response]
 
 
 def to_mark(*parts: object) -> str:
-    """An `ETag` for what these parts determine."""
+    """Return an `ETag` computed from these parts."""
     text = "\0".join(map(str, parts))
     return f'"{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"'
 

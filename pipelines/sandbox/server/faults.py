@@ -1,7 +1,7 @@
-"""Faults on demand: which requests are to be answered wrongly, and how.
+"""Fault injection: which requests get a faulty response, and which.
 
-What belongs here: the book of faults and the bodies that they answer with. Acting on them is in
-`doorway.py`.
+What belongs here: the list of active faults and the bodies of their responses. They are applied in
+`gateway.py`.
 """
 
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ SHELL_PAGE = (
     "</body></html>"
 )
 """What the platform sends instead of data: some 32 KB with the container, without `videoInfoRes`.
-The script tag of the captcha kit is on every page and proves nothing."""
+Every page has the script tag of the captcha, so it proves nothing."""
 CHALLENGE_PAGE = (
     "<html><head><script>document.cookie='__ac_nonce=0655f0e8b00f2;path=/';"
     "/* waf-jschallenge */ location.reload()</script></head><body></body></html>"
@@ -53,7 +53,7 @@ _DESKTOP = (
 
 
 def shell_page(surface: str) -> str:
-    """The page of a surface without its data."""
+    """Return the page of a surface without its data."""
     if surface.startswith(("web_", "search_")):
         return _DESKTOP
     key = _ROUTE_NAMES.get(surface, "video_(id)/page")
@@ -62,17 +62,17 @@ def shell_page(surface: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Fault:
-    """A fault to come.
+    """A fault to inject.
 
     Attributes:
         surface: Name of the surface, `*` for all.
-        kind: What goes wrong.
+        kind: Kind of the fault.
         host: Only requests to this host.
-        entity: Only requests whose path or query holds this text.
-        nth: From the how-manieth matching request on, 1-based.
-        times: For how many requests; 0 for all that follow.
-        retry_after: Seconds that a 429 asks for.
-        seconds: How long a time-out or a slow body takes.
+        entity: Only requests whose path or query contains this text.
+        nth: Number of the first matching request that is affected, from 1.
+        times: Number of affected requests; 0 for all that follow.
+        retry_after: `Retry-After` of a 429, in seconds.
+        seconds: Duration of a timeout or a slow body.
         seen: Matching requests so far.
     """
 
@@ -87,7 +87,7 @@ class Fault:
     seen: int = field(default=0)
 
     def matches(self, surface: str, host: str, target: str) -> bool:
-        """True when a request is of the sort that this fault is about."""
+        """Return True if the fault applies to a request."""
         return (
             self.surface in ("*", surface)
             and (self.host is None or self.host == host)
@@ -95,36 +95,36 @@ class Fault:
         )
 
     def takes(self) -> bool:
-        """Count one more matching request; True when it is to go wrong."""
+        """Count a matching request; return True if it is affected."""
         self.seen += 1
         past = self.seen - self.nth
         return past >= 0 and (self.times == 0 or past < self.times)
 
 
 class FaultBook:
-    """The faults in force, first come first served."""
+    """The active faults; the first match applies."""
 
     def __init__(self) -> None:
         self._faults: list[Fault] = []
 
     def add(self, fault: Fault) -> None:
-        """Put a fault into force.
+        """Activate a fault.
 
         Raises:
-            ValueError: Its kind is unknown or a count is negative.
+            ValueError: Its kind is unknown or a count is out of range.
         """
         if fault.kind not in KINDS:
-            raise ValueError(f"no fault of kind {fault.kind!r}; there are {', '.join(KINDS)}")
+            raise ValueError(f"unknown fault {fault.kind!r}; known are {', '.join(KINDS)}")
         if fault.nth < 1 or fault.times < 0:
-            raise ValueError("nth begins at 1 and times at 0")
+            raise ValueError("nth must be at least 1 and times at least 0")
         self._faults.append(fault)
 
     def clear(self) -> None:
-        """Everything works again."""
+        """Remove all faults."""
         self._faults.clear()
 
     def due(self, surface: str, host: str, target: str) -> Fault | None:
-        """The fault that this request meets. Every matching fault counts the request."""
+        """Return the fault for this request. Every matching fault counts the request."""
         matching = [fault for fault in self._faults if fault.matches(surface, host, target)]
         struck = [fault for fault in matching if fault.takes()]
         return struck[0] if struck else None

@@ -1,6 +1,6 @@
-"""The doorway of the stand-in platform: log, latency and faults, before any surface is asked.
+"""Gateway of the sandbox: access log, latency and faults in front of the surfaces.
 
-An ASGI application around the surfaces. It knows the surface of a request from its route.
+An ASGI middleware. It derives the surface of a request from its route.
 """
 
 import asyncio
@@ -20,19 +20,19 @@ from pipelines.sandbox.server.substitution import substitute
 from pipelines.sandbox.server.surface_states import CURSORS, NothingToSayError, rewrite
 
 CONTROL = "/_world/"
-_CONDITIONS = (b"if-none-match", b"if-modified-since")  # "unchanged" has no body to turn
+_CONDITIONS = (b"if-none-match", b"if-modified-since")  # a 304 has no body to rewrite
 _HUGE_CHUNKS = 1024
 _CHUNK = b"\0" * 65_536
 
 
 class Doorway:
-    """Wraps the surfaces.
+    """ASGI middleware around the surfaces.
 
     Args:
-        surfaces: The application that answers when nothing goes wrong.
+        surfaces: The application behind it.
         routes: Its routes, whose names are the surfaces.
-        platform: Log and faults.
-        latency_s: How long every answer takes at least.
+        platform: Access log and faults.
+        latency_s: Minimum response time.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Doorway:
         self.latency_s = latency_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http" or scope["path"].startswith(CONTROL):
             await self.surfaces(scope, receive, send)
             return
@@ -87,7 +87,7 @@ class Doorway:
         await acts.get(fault.kind, self._rewritten)(fault, scope, receive, send)
 
     def _page(self, fault: Fault, surface: str) -> Response | None:
-        """Faults that are nothing but another answer."""
+        """Return the response of a fault that only replaces the response."""
         overseas = self.platform.addresses.on(OVERSEAS, "/")
         other = self.platform.world.works.aweme_id[0]
         verify = self.platform.addresses.on(WEB, "/verify_page?from=guard")
@@ -140,7 +140,7 @@ class Doorway:
     async def _rewritten(
         self, fault: Fault, scope: Scope, receive: Receive, send: "_StatusOf"
     ) -> None:
-        """A good answer, turned into the state that the fault is named after."""
+        """Rewrite a good response into the state that the fault is named after."""
         surface, asked = self._surface(scope), QueryParams(scope["query_string"])
         if fault.kind == "no_new_items":
             first = {key: "0" if key in CURSORS else value for key, value in asked.items()}
@@ -160,7 +160,7 @@ class Doorway:
     async def _substituted(
         self, fault: Fault, scope: Scope, receive: Receive, send: "_StatusOf"
     ) -> None:
-        """Answer for another entity of the same kind than was asked for."""
+        """Respond with another entity of the same kind."""
         del fault
         await substitute(scope, self._surface(scope), self.platform)
         await self.surfaces(scope, receive, send)
@@ -176,7 +176,7 @@ class Doorway:
 
 
 class _StatusOf:
-    """Passes messages on and remembers the status."""
+    """Forwards messages and records the status."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -188,16 +188,16 @@ class _StatusOf:
         await self._send(message)
 
     def abort(self) -> None:
-        """Break the connection off. ASGI has no word for it, so the server's own is used."""
+        """Abort the connection through the server's transport; ASGI has no message for it."""
         cycle = getattr(self._send, "__self__", None)
         if cycle is None:
-            raise ConnectionResetError("no connection to break off")
+            raise ConnectionResetError("no connection to abort")
         cycle.transport.abort()
         cycle.disconnected = True
 
 
 async def _until_gone(receive: Receive, seconds: float) -> None:
-    """Wait, but no longer than the client does."""
+    """Wait, but at most until the client disconnects."""
 
     async def gone() -> None:
         while (await receive())["type"] != "http.disconnect":

@@ -1,6 +1,6 @@
-"""Addresses of media files: they carry when they expire and a mark that fits nothing else.
+"""Signed URLs of media files: they contain an expiry time and a checksum.
 
-The mark is no secret; it makes a made-up or altered address fail, as on the platform.
+The checksum uses no secret; it makes an invented or altered URL fail, as on the platform.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ def media_path(name: str, *, codec: Codec) -> str:
 
 
 def media_address(platform: Platform, sound: Sound, *, codec: Codec) -> str:
-    """Address of the file of a music id, which serves for `LIFETIME_S` from now on."""
+    """Return the URL of a music id's file, valid for `LIFETIME_S`."""
     return _address(platform, media_path(sound.music_id, codec=codec))
 
 
 def video_address(platform: Platform, work: Work) -> str:
-    """Address of the file of a video: that of its music id, unless it has a sound of its own."""
+    """Return the URL of a video's file: that of its music id, unless it has its own sound."""
     sound = platform.world.sounds.row(work.sound)
     name = sound.music_id if work.alteration is Alteration.NONE else work.aweme_id
     return _address(platform, media_path(name, codec="aac"))
@@ -41,12 +41,12 @@ def _address(platform: Platform, path: str) -> str:
 
 
 def silent_address(platform: Platform) -> str:
-    """Address of the silent placeholder, which never expires."""
+    """Return the URL of the silent placeholder, which never expires."""
     return platform.addresses.on(MEDIA, f"/obj/sound/{SILENT_FILE}")
 
 
 def is_valid(platform: Platform, path: str, *, expires: str, mark: str) -> bool:
-    """True while an address serves."""
+    """Return True while a URL is valid."""
     if not expires.isdigit() or mark != _mark(path, int(expires)):
         return False
     return platform.now <= int(expires)

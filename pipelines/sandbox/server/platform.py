@@ -1,6 +1,6 @@
-"""The platform behind the surfaces: world, sounds, clock, addresses, log and faults.
+"""Shared state of the surfaces: world, sounds, clock, URLs, access log and faults.
 
-One object that every surface is given. What a surface answers is not decided here.
+Every surface receives this object. Responses are not built here.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ from pipelines.sandbox.world.world import World
 
 
 class Platform:
-    """What all surfaces share.
+    """State that all surfaces share.
 
     Args:
-        world: The invented world at its first moment.
+        world: The world at its start time.
         cache_dir: Folder of rendered sounds.
         addresses: The server's own addresses.
         renderers: Processes that render sound, so that the event loop never waits for it.
@@ -56,16 +56,16 @@ class Platform:
 
     @property
     def now(self) -> int:
-        """Unix seconds of the platform's clock: fixed, unless moved."""
+        """Unix seconds of the sandbox's clock, which stands still unless moved."""
         return self.first.now + self.clock_offset_s
 
     @property
     def clock_offset_s(self) -> int:
-        """How far the clock was moved."""
+        """Seconds by which the clock was moved."""
         return self.world.passed_s
 
     async def move_clock(self, seconds: int) -> None:
-        """Move the clock, and with it the world: videos grow, appear and vanish."""
+        """Move the clock, and with it the world: videos gain counts, appear and vanish."""
         passed_s = self.clock_offset_s + seconds
         if seconds:
             moved = await asyncio.to_thread(self.first.at, passed_s) if passed_s else self.first
@@ -73,7 +73,7 @@ class Platform:
 
     @cached_property
     def chart(self) -> Chart:
-        """The music chart, drawn when first asked for; it has issues of all moments."""
+        """The music chart with issues of all times, generated on first use."""
         return Chart(self.first)
 
     def warm(self) -> None:
@@ -81,20 +81,20 @@ class Platform:
         self._pool.submit(warm_up)
 
     async def directory(self) -> Directory:
-        """Hashtags and search; asked for by many at once, it is made once."""
+        """Return hashtags and search; built once for concurrent callers."""
         if self._directory is None:
             self._directory = asyncio.create_task(asyncio.to_thread(Directory, self.world))
         return await asyncio.shield(self._directory)
 
     async def sound_file(self, sound: Sound, *, codec: Codec) -> Path:
-        """The file of a sound; asked for by many at once, it is rendered once."""
+        """Return the file of a sound; rendered once for concurrent callers."""
         path = self.shelf.path(sound, codec=codec)
         if not path.exists():
             await self._made(path, partial(make_file, sound.index, codec))
         return path
 
     async def video_file(self, work: Work) -> Path:
-        """The file of a video that has a sound of its own; rendered once as above."""
+        """Return the file of a video that has its own sound; rendered once as above."""
         path = self.shelf.video_path(work)
         if not path.exists():
             await self._made(path, partial(make_video_file, work.index))
@@ -113,7 +113,7 @@ class Platform:
         pool = self._pool
         try:
             await loop.run_in_executor(pool, make)
-        except BrokenProcessPool:  # a rendering process was killed; a pool never recovers
+        except BrokenProcessPool:  # a rendering process was killed, and pools do not recover
             if self._pool is pool:
                 self._pool = self._new_pool()
             await loop.run_in_executor(self._pool, make)

@@ -1,6 +1,6 @@
-"""Routes that a surface has on some hosts only: desktop pages, the search and the chart.
+"""Routes limited to some hosts: desktop pages, the search and the chart.
 
-A route without hosts answers everywhere; what a surface answers is in `surfaces/`.
+A route without hosts answers on every host.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ class HostRoute(Route):
         self.hosts = hosts
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """As any route, on its own hosts."""
+        """Match as any route, on its own hosts."""
         if host_of(scope) not in self.hosts:
             return Match.NONE, {}
         return super().matches(scope)

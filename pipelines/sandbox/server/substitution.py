@@ -1,4 +1,4 @@
-"""Other things than were asked for: ids of a request turned into those of their neighbours.
+"""Substitution fault: replaces the ids of a request by other ids of the same kind.
 
 What belongs here: how a request is changed so that the surfaces answer for another video, track,
 account, hashtag, term or issue. The surfaces themselves know nothing of it.
@@ -13,13 +13,13 @@ from pipelines.sandbox.server.platform import Platform
 from pipelines.sandbox.world.world import World
 
 CHART_PLACE = "sandbox_chart_place"
-"""Key of a scope under which a chart surface finds the place of the issue to show instead."""
+"""Key in the scope with the position of the issue that a chart surface shows instead."""
 _NUMBER = re.compile(r"[0-9]{19}")
 _OTHER_WORDS = "今天的晚霞"
 
 
 async def substitute(scope: Scope, surface: str, platform: Platform) -> None:
-    """Change a request in place, so that it asks for something else of the same kind."""
+    """Change a request in place so that it names another entity of the same kind."""
     if surface.startswith("chart"):
         scope[CHART_PLACE] = max(0, _asked_place(scope, platform) - 1)
         return
@@ -32,7 +32,7 @@ async def substitute(scope: Scope, surface: str, platform: Platform) -> None:
 
 
 def _asked_place(scope: Scope, platform: Platform) -> int:
-    """Place of the issue that a request names, else of the latest."""
+    """Return the position of the requested issue, or of the latest one."""
     calendar = platform.chart.calendar
     fields = parse_qs(scope["query_string"].decode("latin-1"))
     in_path = re.search(r"-([0-9]+)\.html", scope["path"])

@@ -1,8 +1,7 @@
-"""States of a surface that look healthy at first sight: what becomes of a good answer.
+"""Faulty states that look healthy at first sight: rewrites of a good response.
 
-What belongs here: one function per state, from the documents of a good answer to those of the bad
-one. Faults that are another answer altogether are in `faults.py`; acting on them is in
-`doorway.py`.
+What belongs here: one function per state, from the documents of a good response to those of the
+faulty one. Faults that replace the response are in `faults.py`; both are applied in `gateway.py`.
 """
 
 import json
@@ -34,14 +33,14 @@ _ON_SURFACE = {
 
 
 class NothingToSayError(Exception):
-    """The state means nothing on the surface."""
+    """The surface does not support the state."""
 
 
 def rewrite(kind: str, surface: str, body: bytes, query: Query) -> bytes:
-    """The body of a good answer, in a state.
+    """Rewrite the body of a good response into a state.
 
     Raises:
-        NothingToSayError: The surface has no such state.
+        NothingToSayError: The surface does not support the state.
     """
     if kind in _ON_BODIES:
         return _ON_BODIES[kind](surface, body)
@@ -51,15 +50,15 @@ def rewrite(kind: str, surface: str, body: bytes, query: Query) -> bytes:
     try:
         documents = read_frames(body) if is_framed else [json.loads(body)]
     except ValueError as exc:
-        raise NothingToSayError(f"{kind} means nothing on {surface}") from exc
+        raise NothingToSayError(f"{kind} does not apply to {surface}") from exc
     if kind == "verify_then_healthy" and not is_framed:
-        raise NothingToSayError(f"{kind} means nothing on {surface}")
+        raise NothingToSayError(f"{kind} does not apply to {surface}")
     changed = _ON_DOCUMENTS[kind](documents, query)
     return to_frames(changed) if is_framed else _dumped(changed[-1])
 
 
 def _restructured(surface: str, body: bytes) -> bytes:
-    """Keys have other names."""
+    """Rename keys."""
     if surface == "search_stream":
         texts = [_renamed(surface, _dumped(one)) for one in read_frames(body)]
         return to_frames(json.loads(text) for text in texts)
@@ -91,7 +90,7 @@ _ON_BODIES: dict[str, Callable[[str, bytes], bytes]] = {
 
 
 def _emptied(documents: Documents, **fields: object) -> Documents:
-    """The last document with nothing in its lists."""
+    """Return the last document with empty lists."""
     last = {key: [] if isinstance(value, list) else value for key, value in documents[-1].items()}
     return [{**last, **fields}]
 
@@ -121,7 +120,7 @@ def _empty_but_more(documents: Documents, _: Query) -> Documents:
 
 
 def _stalled(documents: Documents, query: Query) -> Documents:
-    """More is promised under the cursor that was asked for."""
+    """Announce more pages under the requested cursor."""
     asked = _asked_cursor(query)
     return [
         {**one, **{key: asked for key in CURSORS if key in one}, "has_more": 1} for one in documents
@@ -129,7 +128,7 @@ def _stalled(documents: Documents, query: Query) -> Documents:
 
 
 def _nothing_new(documents: Documents, query: Query) -> Documents:
-    """The videos of the first page again (the door asked for them), under a cursor that moves."""
+    """Repeat the first page (requested by the gateway) under an advancing cursor."""
     following = _asked_cursor(query) + 10
     return [
         {**one, **{key: following for key in CURSORS if key in one}, "has_more": 1}
@@ -159,11 +158,11 @@ def _chart_errcode(documents: Documents, _: Query) -> Documents:
 
 
 def _empty_detail(documents: Documents, _: Query) -> Documents:
-    """Neither the video nor a reason."""
+    """Return neither the video nor a reason."""
     last = dict(documents[-1])
     held = [key for key in ("aweme_detail", "aweme_details") if key in last]
     if not held:
-        raise NothingToSayError("only details can be empty so")
+        raise NothingToSayError("empty_detail applies to details only")
     last.update(dict.fromkeys(held), filter_list=[])
     last.pop("filter_detail", None)
     return [last]

@@ -1,3 +1,1 @@
-"""The sandbox world: accounts, tracks, sounds, videos and ground truth. Deterministic, no
-network.
-"""
+"""Sandbox world: accounts, tracks, sounds, videos, ground truth. Deterministic, no network."""

@@ -1,8 +1,8 @@
-"""The music chart of a world: which 500 songs an issue lists, and how they move.
+"""Music chart of a world: which 500 songs an issue lists, and how they move.
 
-Five hundred seats, each held by one song after the other, so that any issue is known without its
-predecessors. Some songs are tracks of the world. The calendar is in `issues.py`, wire forms are in
-the sandbox.
+The chart has 500 slots, each held by one song after another, so that any issue can be computed
+without its predecessors. Some songs are tracks of the world. The calendar is in `chart_issues.py`,
+wire formats are in `server/documents/charts.py`.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _TERM_DAYS = 75.0
 _TERM_SPREAD = 0.9
 _SHORTEST_DAYS, _LONGEST_DAYS = 4, 900
 _CHARTED_OF = 4
-"""Every track but one of so many has been on the chart."""
+"""One track in so many has never been on the chart."""
 _OWN_TERM_DAYS = 60
 _OWN_FAVOUR = 1.3
 _STRENGTHS = 64
@@ -37,15 +37,15 @@ class ChartedSong:
     """One song of one issue.
 
     Attributes:
-        rank: Its place, from 1.
-        previous_rank: Its place in the issue before; 0 when it was not on it.
-        issue_count: In how many issues it has been, this one included.
+        rank: Its rank, from 1.
+        previous_rank: Its rank in the previous issue; 0 if it was not on it.
+        issue_count: Number of issues it has been in, including this one.
         title: Title, which may hold " - ".
         artists: At least one.
         duration_s: Length.
         song_hash: 32 hex digits, the same in every issue.
         number: Number of the song, the same in every issue.
-        music_id: Id of the track on the platform; None for a song that the world does not have.
+        music_id: Id of the track on the platform; None for a song outside of the world.
     """
 
     rank: int
@@ -61,7 +61,7 @@ class ChartedSong:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Career:
-    """How a track of the world did: `places` of its issues, and the best rank in any of them."""
+    """Chart history of a track: positions of its issues, and its best rank."""
 
     track: int
     places: tuple[int, ...]
@@ -69,7 +69,7 @@ class Career:
 
 
 class Chart:
-    """The chart of a world. Drawn when first asked for; an issue takes a few milliseconds."""
+    """The chart of a world. Issues are generated on demand; each takes a few milliseconds."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -78,7 +78,7 @@ class Chart:
         self._places = lru_cache(maxsize=256)(self._ranks_of)
 
     def _songs(self, place: int) -> tuple[ChartedSong, ...]:
-        """The songs of the issue at a place, by rank."""
+        """Return the songs of the issue at a position, by rank."""
         holders, ranks = self._places(place)
         before = self._ranks_before(place, holders)
         issues = self._issue_counts(place, holders)
@@ -94,10 +94,10 @@ class Chart:
         )  # fmt: skip
 
     def latest(self, now: int) -> Issue:
-        """The newest issue at a unix time.
+        """Return the newest issue at a unix time.
 
         Raises:
-            LookupError: None had appeared.
+            LookupError: No issue had been published yet.
         """
         count = self.calendar.count_at(now)
         if count == 0:
@@ -105,7 +105,7 @@ class Chart:
         return self.calendar.at(count - 1)
 
     def careers(self, count: int) -> list["Career"]:
-        """How the tracks of the world did in the first so many issues; none that never charted."""
+        """Return the chart history of all charted tracks over the first `count` issues."""
         found = []
         days = self.calendar.days[:count]
         for (seat, term), track in sorted(self._tracks.items(), key=lambda entry: entry[1]):
@@ -118,7 +118,7 @@ class Chart:
         return found
 
     def _ranks_of(self, place: int) -> tuple[Ints, Ints]:
-        """Per seat: which of its songs holds it, and at which rank from 0."""
+        """Return, per slot, which of its songs holds it, and the rank from 0."""
         day = int(self.calendar.days[place])
         holders = (self._ends <= day).sum(axis=1)
         seats = np.arange(SONGS)
@@ -163,7 +163,7 @@ class Chart:
         return self.world.title_of(score), (texts.artist_name(self.world.seed, score),)
 
     def _names(self, number: int) -> tuple[str, tuple[str, ...]]:
-        """Title and artists of a song that the world does not have; some titles hold " - "."""
+        """Return title and artists of a song outside of the world; some titles contain " - "."""
         digest = hashlib.blake2b(f"{self.world.seed}:{number}".encode(), digest_size=8).digest()
         mood, thing, place, first, second, third, form, more = digest
         title = _of(words.MOODS_ZH, mood) + _of(words.THINGS_ZH, thing)
@@ -178,7 +178,7 @@ class Chart:
 
     @cached_property
     def _ends(self) -> Ints:
-        """Per seat, the days on which its songs leave it, shape (SONGS, terms)."""
+        """Return, per slot, the days on which its songs leave it, shape (SONGS, terms)."""
         days = (LAST_YEAR - FIRST_DAY.year + 2) * 366
         rng = stream(self.world.seed, "chart terms")
         drawn = np.exp(rng.normal(np.log(_TERM_DAYS), _TERM_SPREAD, size=(SONGS, 400)))
@@ -203,7 +203,7 @@ class Chart:
 
     @cached_property
     def _tracks(self) -> dict[tuple[int, int], int]:
-        """Tracks take over the songs that come onto the chart when they came out."""
+        """Map songs that enter the chart around a track's release date to that track."""
         taken: dict[tuple[int, int], int] = {}
         starts, terms = self._ends[:, :-1], np.diff(self._ends, axis=1)
         usual = np.where(terms >= _OWN_TERM_DAYS, 0, 10_000)
@@ -219,7 +219,7 @@ class Chart:
 
     @cached_property
     def _favours(self) -> Floats:
-        """What tracks of the world have ahead of other songs, so that some reach the first 20."""
+        """Return the bonus of the world's tracks, so that some reach the top 20."""
         favours = np.zeros(self._ends.shape)
         for seat, term in self._tracks:
             favours[seat, term] = _OWN_FAVOUR

@@ -1,7 +1,7 @@
-"""The calendar of the music chart: which issue appeared when, under which id and number.
+"""Calendar of the music chart: date, id and number of each issue.
 
-Issues begin on 2021-01-01 and appear daily at 08:30 in Shanghai, with gaps. What an issue lists is
-in `chart.py`. Nothing here knows of hosts or wire forms.
+Issues begin on 2021-01-01 and are published daily at 08:30 in Shanghai, with gaps. What an issue
+lists is in `chart.py`. Nothing here knows hosts or wire formats.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from pipelines.sandbox.world.random_streams import Ints, stream
 
 FIRST_DAY = date(2021, 1, 1)
 LAST_YEAR = 2045
-"""The calendar is drawn up to here; the clock of a world is never moved so far."""
+"""Last year of the calendar; the clock of a world is never moved this far."""
 LONG_GAP_DAYS = 24
 _FIRST_ID = 44_400
 _ID_STEPS = (11, 54)  # one counter serves all charts, so ids move on by some thirty a day
@@ -26,7 +26,7 @@ _APPEARS_S = 8 * 3600 + 30 * 60
 _DAY_S = 86_400
 
 DateForm = Literal["both", "text", "none"]
-"""Where an issue tells its date: in a time and in a text, in the text only, nowhere."""
+"""Where an issue shows its date: in a time and in a text, in the text only, nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +34,11 @@ class Issue:
     """One issue.
 
     Attributes:
-        place: Its place among all issues, the oldest being 0.
-        volid: Its id; ids grow with the date, but by no rule.
+        place: Its position among all issues; the oldest is 0.
+        volid: Its id; ids grow with the date in irregular steps.
         day: Its date.
         number: Its number within the year, from 1.
-        date_form: Where a guest is told the date.
+        date_form: Where guests can see the date.
     """
 
     place: int
@@ -49,7 +49,7 @@ class Issue:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the issue."""
         return f"{self.number}期"
 
 
@@ -81,13 +81,13 @@ class Calendar:
         return np.arange(years.size, dtype=np.int64) - first + 1
 
     def count_at(self, now: int) -> int:
-        """How many issues have appeared by a unix time."""
+        """Return the number of issues published by a unix time."""
         passed = (now + _SHANGHAI_S - _APPEARS_S) // _DAY_S
         today = passed - (FIRST_DAY - date(1970, 1, 1)).days
         return int(np.searchsorted(self.days, today, side="right"))
 
     def at(self, place: int) -> Issue:
-        """The issue at a place."""
+        """Return the issue at a position."""
         forms: tuple[DateForm, ...] = ("both", "text", "none")
         return Issue(
             place=place, volid=int(self.volids[place]),
@@ -96,7 +96,7 @@ class Calendar:
         )  # fmt: skip
 
     def find(self, volid: str) -> Issue | None:
-        """The issue of an id, appeared or not; None for an id of another chart."""
+        """Return the issue of an id, published or not; None for an id of another chart."""
         if not (volid.isascii() and volid.isdigit() and len(volid) <= 9):  # noqa: PLR2004  # digits of an id
             return None
         place = int(np.searchsorted(self.volids, int(volid)))
@@ -106,6 +106,6 @@ class Calendar:
 
 
 def appeared_at(day: date) -> int:
-    """Unix seconds at which the issue of a day appears."""
+    """Return the unix seconds at which the issue of a day is published."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
     return int(midnight.timestamp()) - _SHANGHAI_S + _APPEARS_S

@@ -1,8 +1,8 @@
-"""What is true: which videos carry a composition, and how a guest could come upon them.
+"""Ground truth: which videos contain a composition, and how a guest could find them.
 
-What belongs here: labels from the world's own plan, never from listening. A product's result is
-compared with this to give precision and recall. Two things are told apart: what the music id of a
-video promises, and what is really heard in the video.
+What belongs here: labels from the world's own plan, never from audio matching. Results are compared
+with them for precision and recall. Two labels are kept apart: what the music id of a video
+promises, and what the video really plays.
 """
 
 from dataclasses import asdict, dataclass
@@ -25,7 +25,7 @@ HeardSound = Literal["as_named", "muted", "replaced", "live", "voiced_over", "si
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTruth:
-    """One video, seen from one music id.
+    """Ground truth of one video with respect to one music id.
 
     Attributes:
         aweme_id: The video.
@@ -34,10 +34,10 @@ class WorkTruth:
         relation: What its music id promises: `same` = the recording at its own speed and pitch,
             whatever is laid over it; `variant` = the recording at another speed, tempo or pitch.
         sound: What it really plays, against the sound of its music id.
-        heard: As `relation`, of what is really heard in it.
-        carries_recording: The recording is heard in it at its own speed and pitch: `heard` is
+        heard: As `relation`, of what it really plays.
+        carries_recording: It plays the recording at its own speed and pitch: `heard` is
             `same`.
-        kind: How the sound of its music id came to be.
+        kind: How the sound of its music id was made.
         speed: Tempo ratio to the recording.
         semitones: Pitch shift.
         mix: Level of a voice over the music in dB, None without a voice.
@@ -48,14 +48,14 @@ class WorkTruth:
         in_music_list: It is within the visible part of its music id's list.
         in_author_screen: It is on its author's first screen.
         create_time: Unix seconds.
-        digg_count: Likes at the world's moment; the other three counts likewise.
+        digg_count: Likes at the world's time; the other three counts likewise.
         comment_count: Comments.
         collect_count: Bookmarks.
         share_count: Shares.
-        state: Who may see it, as a word.
-        is_listed: List surfaces name it, whether it can be opened or not.
+        state: Its visibility, as a word.
+        is_listed: List surfaces show it, whether it can be opened or not.
         round: After how many rounds over confirmed ids a guest finds it, None for never.
-            0 = in the list of the music id asked about, 1 = on the screens of those authors, …
+            0 = in the list of the requested music id, 1 = on the screens of those authors, …
             An id is confirmed when some public video under it carries the recording.
     """
 
@@ -87,7 +87,7 @@ class WorkTruth:
 
     @property
     def is_wanted(self) -> bool:
-        """True when a complete result holds it: public, and the recording at normal speed."""
+        """True if a complete result contains it: public, and the recording at normal speed."""
         return self.is_public and self.carries_recording
 
     def to_document(self) -> dict[str, object]:
@@ -96,7 +96,7 @@ class WorkTruth:
 
 
 def sound_of(work: Work) -> HeardSound:
-    """What a video plays against what its music id names, as a word."""
+    """Return what a video plays compared to the sound of its music id, as a word."""
     if work.is_silent:
         return "silent"
     return _SOUNDS[work.alteration]
@@ -112,7 +112,7 @@ _SOUNDS: dict[Alteration, HeardSound] = {
 
 
 def relation_of(world: World, sound: Sound, asked: Sound) -> Relation:
-    """How a sound relates to the composition of another one, as that is heard."""
+    """Return the relation of a sound to the composition that another one plays."""
     if sound.index == asked.index:
         return "same"
     if asked.score < 0 or sound.score < 0:
@@ -132,11 +132,11 @@ def _relation_of_kinds(sound: Sound, asked: Sound) -> Relation:
 
 
 class Truth:
-    """Everything that is true about one music id.
+    """Ground truth of one music id.
 
     Args:
         world: The world.
-        music_id: The id asked about.
+        music_id: The music id.
 
     Raises:
         KeyError: No sound has this id.
@@ -155,23 +155,26 @@ class Truth:
         self._shown = cache(lambda account: set(world.first_screen(account).tolist()))
 
     def works(self, *, everything: bool = False) -> list[WorkTruth]:
-        """Videos that have to do with the music id, hidden ones included; `everything` adds the
-        unrelated ones.
+        """Return videos related to the music id, including hidden ones.
+
+        `everything` adds unrelated ones.
         """
         rows = range(len(self.world.works)) if everything else sorted(self.heard)
         return [self._work(row) for row in rows]
 
     def wanted(self) -> set[str]:
-        """Ids of all public videos that carry the recording at normal speed."""
+        """Return the ids of all public videos that play the recording at normal speed."""
         return {str(self.world.works.aweme_id[row]) for row in self.wanted_rows()}
 
     def reachable(self) -> set[str]:
-        """Those of the wanted videos that a guest can come upon through confirmed ids."""
+        """Return the ids of the wanted videos that a guest can reach through confirmed ids."""
         return {str(self.world.works.aweme_id[row]) for row in self.reachable_rows()}
 
     def counts(self) -> dict[str, int]:
-        """Public videos per relation as heard, how many of `same` are reachable, how many names
-        of `same` promise what is not heard, and related videos that are not public.
+        """Return counts of public videos per relation as played.
+
+        With them: how many of `same` are reachable, how many music ids promise `same` falsely, and
+        how many related videos are hidden.
         """
         state = self.world.works.state
         public = [row for row in self.heard if state[row] == State.PUBLIC]
@@ -187,7 +190,7 @@ class Truth:
         }  # fmt: skip
 
     def wanted_rows(self) -> list[int]:
-        """Rows of all public videos that carry the recording at normal speed."""
+        """Return the rows of all public videos that play the recording at normal speed."""
         state = self.world.works.state
         return [
             row for row, relation in sorted(self.heard.items())
@@ -195,16 +198,14 @@ class Truth:
         ]  # fmt: skip
 
     def reachable_rows(self) -> dict[int, int]:
-        """Rows of the wanted videos that a guest can come upon, and in which round."""
+        """Return the rows of the wanted videos that a guest can reach, with their round."""
         return {row: step for row, step in self.rounds.items() if self.heard[row] == "same"}
 
     def _promised(self, row: int) -> Relation:
         return self.relations.get(int(self.world.works.sound[row]), "none")
 
     def _heard(self) -> dict[int, Relation]:
-        """What is heard in each video that has to do with the music id, by its name or its sound;
-        by row.
-        """
+        """Return the relation of what each related video plays, by row."""
         table, score = self.world.works, self.asked.score
         heard: dict[int, Relation] = {}
         related = np.isin(table.sound, self._sounds(*_RELATED))
@@ -224,9 +225,9 @@ class Truth:
         return np.asarray(rows, dtype=np.int64)
 
     def _relations(self) -> dict[int, Relation]:
-        """Relation per row of the table of sounds; rows that have nothing to do with it missing."""
+        """Return the relation per row of the table of sounds, without unrelated rows."""
         table, world = self.world.sounds, self.world
-        titles = np.append(world.population.title_score, -2)  # the last stands for "no music"
+        titles = np.append(world.population.title_score, -2)  # the last one means "no music"
         near = titles[table.score] == titles[self.asked.score]
         near[self.asked.index] = True
         return {
@@ -235,7 +236,7 @@ class Truth:
         }
 
     def _rounds(self) -> dict[int, int]:
-        """In which round each video under a confirmed id is met first, by row."""
+        """Return the round in which each video under a confirmed id is found first, by row."""
         found: dict[int, int] = {}
         confirmed = self._confirmed_sounds()
         sounds, authors = {self.asked.index}, set[int]()
@@ -253,8 +254,9 @@ class Truth:
         return found
 
     def _confirmed_sounds(self) -> set[int]:
-        """Rows of the sounds that a perfect listener confirms: the one asked about, and those that
-        carry the recording in some public video.
+        """Return the rows of the sounds that a perfect matcher confirms.
+
+        These are the requested one, and those with the recording in some public video.
         """
         sounds = self.world.works.sound
         carrying = {int(sounds[row]) for row in self.wanted_rows()}
@@ -264,7 +266,7 @@ class Truth:
     def _meet(
         self, rows: list[np.int64], found: dict[int, int], step: int, confirmed: set[int]
     ) -> set[int]:
-        """Note the videos under confirmed ids among rows; gives their authors."""
+        """Record the videos under confirmed ids among rows, and return their authors."""
         works, authors = self.world.works, set()
         for row in map(int, rows):
             is_same = int(works.sound[row]) in confirmed

@@ -1,8 +1,8 @@
-"""How a world goes on after its first moment: counts grow, videos and ids appear, or vanish.
+"""Growth of a world over time: counts grow, videos and music ids appear or vanish.
 
-A pure function of (population, seconds that have passed). At 0 nothing is different; what a later
-moment adds comes behind what was there, so that rows keep their numbers. New videos come for
-`HORIZON_DAYS`, likes grow for good. Not here: who posted what before (`posting.py`).
+A pure function of (population, elapsed seconds). At 0 nothing changes; later additions are
+appended, so that rows keep their numbers. New videos appear for `HORIZON_DAYS`, likes keep
+growing. Not here: the initial videos (`posting.py`).
 """
 
 from dataclasses import dataclass, replace
@@ -17,34 +17,34 @@ from pipelines.sandbox.world.content.videos import State, WorkTable
 from pipelines.sandbox.world.random_streams import Ints, chance, scattered, stream, timed_ids
 
 HORIZON_DAYS = 60
-"""For so long new videos appear; a moment beyond it shows no more of them."""
+"""New videos appear for this long."""
 DAY_S = 86_400
 _TRACK_POSTS = 0.35
-"""Chance per day and track of another video with it."""
+"""Probability per day and track of another video with it."""
 _OTHER_POSTS = 0.08
-"""Chance per day and account of another video with something else."""
+"""Probability per day and account of another, unrelated video."""
 _UNDER_OWN, _UNDER_NEW = 0.45, 0.40
-"""Of the videos with a track: under its own music id, and under one that nobody has seen."""
+"""Shares of the new videos with a track: under its own music id, and under a new one."""
 _BY_KNOWN_AUTHOR = 0.8
 _VANISH_EVERY_DAYS = 10
-"""In each so many days one video of each track vanishes."""
+"""One video of each track vanishes per period of this length."""
 _STALE = 0.5
 _FADES_AFTER_DAYS = 30.0
 _RISES_WITHIN_DAYS = 3.0
 _BURSTS, _LOSES = 0.04, 0.03
-"""Parts of the videos that take off at some moment, and that slowly lose likes."""
+"""Shares of videos that surge at some time, and that slowly lose likes."""
 _COUNTS = {
     "comment_count": (0.005, 0.06), "collect_count": (0.02, 0.3), "share_count": (0.005, 0.15),
 }  # fmt: skip
 
 
 def grow(seed: int, population: Population, *, passed_s: int) -> Population:
-    """The population so many seconds after its first moment; itself at 0 and before.
+    """Return the population after `passed_s` seconds; unchanged at 0 and before.
 
     Args:
         seed: Seed of the world.
-        population: As it is at its first moment.
-        passed_s: Seconds that have passed since.
+        population: The population at the start time.
+        passed_s: Elapsed seconds.
     """
     if passed_s <= 0:
         return population
@@ -59,7 +59,7 @@ def grow(seed: int, population: Population, *, passed_s: int) -> Population:
 
 
 def _counted(seed: int, works: WorkTable, days: float) -> WorkTable:
-    """The videos of the first moment with the counts of a later one."""
+    """Return the initial videos with later counts."""
     gained = _gains(seed, works, days)
     rng = stream(seed, "growing counts")
     more = {
@@ -71,7 +71,7 @@ def _counted(seed: int, works: WorkTable, days: float) -> WorkTable:
 
 
 def _gains(seed: int, works: WorkTable, days: float) -> Floats:
-    """Likes gained: a fading part of those there are, a sudden rise of some, a loss of few."""
+    """Return likes gained: fading growth, a sudden surge for some, a loss for few."""
     rng, count = stream(seed, "growing likes"), len(works)
     daily = (20 + works.digg_count) * np.exp(rng.normal(-5.0, 1.0, size=count))
     daily = np.where(rng.random(count) < _LOSES, -0.0005 * works.digg_count, daily)
@@ -87,7 +87,7 @@ def _whole(values: Floats) -> Ints:
 
 
 def _vanished(seed: int, population: Population, works: WorkTable, until: int) -> WorkTable:
-    """The videos without those that their authors took away; lists may name them for a while."""
+    """Hide the videos that their authors deleted; lists may show them for a while."""
     state, is_listed = works.state.copy(), works.is_listed.copy()
     for track in range(population.own_sounds.size):
         rng = stream(seed, "vanishing", track)
@@ -101,7 +101,7 @@ def _vanished(seed: int, population: Population, works: WorkTable, until: int) -
 
 
 def _carrying_works(population: Population, track: int) -> Ints:
-    """Rows of the public videos that carry a track at its own speed and pitch."""
+    """Return the rows of the public videos with a track at its own speed and pitch."""
     kind, score = population.sounds.kind, population.sounds.score
     sounds = np.flatnonzero((score == track) & (kind <= LAST_CARRYING))
     public = population.works.state == State.PUBLIC
@@ -110,7 +110,7 @@ def _carrying_works(population: Population, track: int) -> Ints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Post:
-    """One video to come. `brings` is the sound that nobody has used before, where it brings one."""
+    """One future video. `brings` is its new sound, if it has one."""
 
     at: int
     account: int
@@ -121,7 +121,7 @@ class _Post:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Posts:
-    """All videos to come, in order of time, and the sounds that some of them bring along."""
+    """All future videos in order of time, and the new sounds of some of them."""
 
     create_time: Ints
     account: Ints
@@ -154,7 +154,7 @@ def _posts(seed: int, population: Population) -> _Posts:
 
 
 def _posts_with(seed: int, population: Population, track: int) -> list[_Post]:
-    """Videos to come with one track."""
+    """Return the future videos with one track."""
     rng = stream(seed, "coming works", track)
     own, works = int(population.own_sounds[track]), population.works
     rows = _carrying_works(population, track)
@@ -184,7 +184,7 @@ def _new_sound(rng: Generator, sounds: SoundTable, own: int) -> PlannedSound:
 
 
 def _other_posts(seed: int, population: Population) -> list[_Post]:
-    """Videos to come that have nothing to do with any track."""
+    """Return the future videos that are unrelated to all tracks."""
     rng = stream(seed, "other coming works")
     tracks = population.own_sounds.size
     titled = population.title_score[population.sounds.score]
@@ -204,7 +204,7 @@ def _other_posts(seed: int, population: Population) -> list[_Post]:
 def _added_works(
     seed: int, population: Population, posts: _Posts, *, count: int, until: int
 ) -> WorkTable:
-    """The videos that have come until a moment; each gathers its likes within some days."""
+    """Return the videos added by a time; each gathers its likes within some days."""
     rng, every = stream(seed, "counts of coming works"), posts.create_time.size
     likes = np.exp(rng.normal(6.5, 1.5, size=every)).clip(0, 2e6)
     days = np.maximum(until - posts.create_time, 0) / DAY_S
@@ -236,7 +236,7 @@ def _kinds(population: Population, posts: _Posts) -> Ints:
 
 
 def _with_sounds(population: Population, posts: _Posts, count: int) -> SoundTable:
-    """The sounds with those that the first `count` videos to come have brought along."""
+    """Return the sounds, including the new ones of the first `count` future videos."""
     table, brings = population.sounds, posts.brings
     times = np.asarray([post.at for post in brings], dtype=np.int64)
     sounds = [post.brings for post in brings if post.brings is not None]

@@ -1,7 +1,7 @@
-"""How hard a world is, measured; a world that is easier than its floors is refused.
+"""Difficulty of a world, measured; a world that is too easy is refused.
 
-What belongs here: the measures and their floors. A result against an easy world would prove
-nothing, so the check runs whenever a world is served.
+What belongs here: the measures and their limits. A result on an easy world would prove nothing, so
+the check runs whenever a world is served.
 """
 
 from dataclasses import asdict, dataclass
@@ -26,7 +26,7 @@ from pipelines.sandbox.world.world import World
 from warehouse.records.errors import WorldTooEasyError
 
 ENOUGH_WORKS = 150
-"""Below so many videos at normal speed, shares say nothing and are not judged."""
+"""With fewer videos at normal speed, shares are not meaningful and not checked."""
 _SAMPLED_TRACKS = 48
 _SAMPLED_SOUNDS = 4
 _HEARD_S = 12.0
@@ -34,24 +34,24 @@ _HEARD_S = 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hardness:
-    """What makes a world hard. Shares are of public videos at normal speed unless said otherwise.
+    """Difficulty measures. Shares are of public videos at normal speed unless stated otherwise.
 
     Attributes:
         normal_speed_works: Public videos that carry a track at normal speed.
         median_per_track: The same, per track.
         other_id_share: Under another music id than the track's own.
-        voice_over_share: With somebody talking over the music.
+        voice_over_share: With a voice over the music.
         unhinted_share: Whose caption does not name the track.
-        detour_share: That need a detour: neither under the own id nor on the screens of its
-            authors (sampled tracks).
-        unreachable_share: That no guest can come upon (sampled tracks).
+        detour_share: Reachable only by a longer path: neither under the own id nor on the screens
+            of its authors (sampled tracks).
+        unreachable_share: That no guest can reach (sampled tracks).
         variant_ratio: Videos at another speed or pitch, against those at normal speed.
         cover_ratio: Videos with a cover, against those at normal speed.
         same_title_ratio: Videos with another song of the same title, against the same.
-        wrong_hint_share: Of all videos that name a track: it is not what is heard.
+        wrong_hint_share: Of all videos that name a track: those that do not play it.
         hidden_share: Of all videos: deleted, private or under review.
-        misnamed_share: That do not carry it, though their music id says so: muted, replaced,
-            played live, or with the silent placeholder.
+        misnamed_share: That do not play the track of their music id: muted, replaced, live, or
+            with the silent placeholder.
         nearest_cover: Chroma correlation of the nearest cover in the sample, 1 for equal.
         typical_cover: The median over the sample.
         nearest_stranger: The same between different tracks, the nearest pair.
@@ -84,18 +84,17 @@ FLOORS = {
     "variant_ratio": 0.12, "cover_ratio": 0.08, "same_title_ratio": 0.06,
     "wrong_hint_share": 0.08, "hidden_share": 0.03, "nearest_cover": 0.40,
 }  # fmt: skip
-"""A world with less of one of these is refused."""
+"""Minimum values; a world below one of them is refused."""
 CEILINGS = {"unreachable_share": 0.10, "nearest_stranger": 0.5}
-"""And one with more of these: a complete result would be impossible, or tracks too alike. Of a
-crowded world nobody expects a complete result: first screens show less of a track with more works.
-"""
+"""Maximum values: above them a complete result would be impossible, or tracks are too similar.
+They do not apply to a crowded world: its first screens cannot show all videos of a track."""
 
 
 def hardness(world: World) -> Hardness:
-    """Measure a world.
+    """Measure a world and check its limits.
 
     Raises:
-        WorldTooEasyError: It is easier than its floors, or beyond its ceilings.
+        WorldTooEasyError: A measure is below its floor or above its ceiling.
     """
     measured = measure_hardness(world)
     wrong = _broken_limits(measured, is_crowded=world.is_crowded)
@@ -169,7 +168,7 @@ def _wrong_hints(world: World, kind: Ints, score: Ints) -> float:
 
 
 def _reach(world: World) -> tuple[float, float]:
-    """Shares of wanted videos that are found by a detour only, and never, over a few tracks."""
+    """Return the shares of wanted videos with only a longer path, and with none (sampled)."""
     wanted = found = detours = 0
     for sound in _sampled(world):
         truth = Truth(world, sound.music_id)
@@ -187,7 +186,7 @@ def _sampled(world: World) -> list[Sound]:
 
 
 def _likeness(world: World) -> tuple[list[float], list[float]]:
-    """Chroma correlations of a few synchronous covers, and of pairs of tracks, with originals."""
+    """Return chroma correlations of some synchronous covers, and of pairs of tracks."""
     rows = np.flatnonzero(world.sounds.kind == SoundKind.COVER_SYNC)
     rng = stream(world.seed, "likeness")
     covers = [world.sounds.row(int(row)) for row in rng.permutation(rows)[:_SAMPLED_SOUNDS]]

@@ -1,7 +1,7 @@
-"""Seeded random streams and ids: everything invented is a pure function of (seed, kind, index).
+"""Seeded random streams and ids: all generated data is a pure function of (seed, kind, index).
 
 Nothing here depends on the order of calls, on hash seeds or on the machine, so that two processes
-with one seed see one world. No knowledge of what is invented belongs here.
+with one seed generate the same world. This module knows nothing about the generated data.
 """
 
 import hashlib
@@ -30,12 +30,12 @@ def stream(seed: int, kind: str, *index: int) -> Generator:
 
 
 def chance(rng: Generator, share: float) -> bool:
-    """True in this share of all cases."""
+    """Return True with this probability."""
     return bool(rng.random() < share)
 
 
 def scattered(count: int, *, salt: int) -> Ints:
-    """`count` different numbers below 2^32 that look random. A permutation, so never two equal."""
+    """Return `count` distinct numbers below 2^32 that look random (a permutation)."""
     index = np.arange(count, dtype=np.uint64)
     mask = np.uint64(0xFFFFFFFF)
     mixed = (index * np.uint64(_GOLDEN) + np.uint64(salt & 0xFFFFFFFF)) & mask
@@ -46,12 +46,12 @@ def scattered(count: int, *, salt: int) -> Ints:
 
 
 def timed_ids(times: Ints, *, salt: int) -> Ints:
-    """19-digit ids that carry their unix time in the upper half, as those of the platform do."""
+    """Return 19-digit ids with their unix time in the upper half, as on the platform."""
     return (times << np.int64(32)) | scattered(times.size, salt=salt)
 
 
 def to_token(seed: int, kind: str, index: int, *, length: int) -> str:
-    """Letters and digits for codes and secondary ids, stable for (seed, kind, index)."""
+    """Return letters and digits for codes and secondary ids, stable for (seed, kind, index)."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     key = f"{seed}:{kind}:{index}".encode()
     digest = hashlib.blake2b(key, digest_size=64).digest()

@@ -1,7 +1,7 @@
-"""Finding videos by words: what a search over a world ranks, and which videos bear a hashtag.
+"""Text search over a world: ranking of videos for a term, and videos by hashtag.
 
-What belongs here: the texts of all videos, read once, and the order of what fits a term. How many
-of them a guest is shown, and in which shape, is the platform's to decide. No network.
+What belongs here: the texts of all videos, read once, and the order of matches. How many a guest
+sees, and in which format, is decided by the server. No network.
 """
 
 import unicodedata
@@ -16,21 +16,21 @@ from pipelines.sandbox.world.random_streams import Ints
 from pipelines.sandbox.world.world import World
 
 HASHTAG_DEPTH = 60
-"""Videos that the platform lists under one hashtag; more are never shown to a guest."""
+"""Videos that a guest can page through under one hashtag."""
 _ENOUGH = 0.2
-"""A video is found from this part of a term on."""
+"""Minimum match of a term, 0 to 1, for a video to be found."""
 _PART = 0.6
-"""What half-matching letters count against a whole word."""
+"""Weight of a partial match relative to a whole word."""
 _ENGAGEMENT = 6.0
-"""A video that fits wholly outweighs one that does not fit at all by so many decades of likes."""
+"""A full match is worth so many decades of likes."""
 
 
 class Finding:
-    """The words of a world's videos. Building it reads every caption, so build it once.
+    """Text index of a world's videos. Building it reads every caption, so build it once.
 
     Args:
         world: The world.
-        music_words: What else a search knows about the sound of a video, beside its title.
+        music_words: Additional searchable text of a video's sound, besides its title.
     """
 
     def __init__(self, world: World, music_words: Callable[[Sound], str]) -> None:
@@ -49,7 +49,7 @@ class Finding:
 
     @cached_property
     def hashtags(self) -> dict[str, Ints]:
-        """Rows of the listed videos per hashtag, most liked first."""
+        """Return the rows of the listed videos per hashtag, most liked first."""
         found: dict[str, list[int]] = {}
         for row, caption in enumerate(self.captions):
             for name in hashtags_in(caption):
@@ -62,7 +62,7 @@ class Finding:
         return kept[np.argsort(-works.digg_count[kept], kind="stable")]
 
     def _ranked(self, term: str) -> tuple[int, ...]:
-        """Rows of public videos that fit a term: by how well they fit, then by engagement."""
+        """Return the rows of public videos that match a term, by match and engagement."""
         words = fold(term).split()
         if not words:
             return ()
@@ -73,7 +73,7 @@ class Finding:
         return tuple(rows[np.argsort(-order, kind="stable")].tolist())
 
     def _fits(self, words: list[str]) -> Floats:
-        """How much of a term each video holds, 0..1; long words weigh more."""
+        """Return how much of a term each video contains, 0..1; long words weigh more."""
         total = np.zeros(len(self._texts))
         for word in words:
             whole = self._holds(word)
@@ -89,7 +89,7 @@ class Finding:
 
 
 def fold(text: str) -> str:
-    """Letters and digits in one case and form, anything else as a space."""
+    """Normalise letters and digits to one case and form, and anything else to a space."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(letter if letter.isalnum() else " " for letter in plain)
 

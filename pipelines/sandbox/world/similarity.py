@@ -1,6 +1,6 @@
-"""How alike two recordings are, by a plain measure of the world's own.
+"""Similarity of two recordings by a simple measure, for the difficulty check.
 
-It is no verifier: it says how near the nearest negatives come, and that unrelated tracks do not.
+It is no verifier: it measures how close the nearest negatives are, and how far unrelated tracks.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ def chroma(x: Samples) -> NDArray[np.float64]:
 
 
 def chroma_correlation(x: Samples, y: Samples) -> float:
-    """The best correlation of the two courses of pitch over small shifts, -1 to 1."""
+    """Return the best correlation of two chroma sequences over small shifts, -1 to 1."""
     a, b = chroma(x), chroma(y)
     return max(_correlation(a, b, lag) for lag in range(-_LAGS, _LAGS + 1))
 

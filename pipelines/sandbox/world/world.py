@@ -1,7 +1,7 @@
-"""The invented platform: a world of accounts, tracks, sounds and videos, from (seed, size).
+"""Sandbox world: accounts, tracks, sounds and videos, generated from (seed, size).
 
-What belongs here: look-ups by public id and in list order. What is true about the videos is in
-`truth.py`, how hard they are in `hardness.py`, how they sound in `shelf.py`. No network.
+What belongs here: lookups by public id and in list order. Labels of videos are in
+`ground_truth.py`, difficulty in `hardness.py`, audio in `sound/`. No network.
 """
 
 from dataclasses import dataclass, replace
@@ -22,15 +22,15 @@ from pipelines.sandbox.world.random_streams import Ints, stream, to_token
 ACCOUNTS_AT_ONE = 300
 TRACKS_AT_ONE = 24
 MUSIC_LIST_DEPTH = 60
-"""Videos that the platform lists under one music id; more are never shown to a guest."""
+"""Videos that a guest can page through under one music id."""
 SCREEN = 20
-"""Videos of an author's first screen."""
+"""Videos on an author's first screen."""
 SEC_PREFIX = "MS4wLjABAAAA"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountFacts:
-    """One account as the platform knows it; names as on the wire."""
+    """One account; field names as on the wire."""
 
     index: int
     sec_uid: str
@@ -47,20 +47,20 @@ class AccountFacts:
 
 
 class World:
-    """An invented platform. Equal (seed, size, tracks) give equal worlds on every machine.
+    """A synthetic platform. Equal (seed, size, tracks) give equal worlds on every machine.
 
     Args:
         seed: Any whole number of at least 0.
         size: 1.0 has some 300 accounts and 5,000 videos; 40 has 200,000 videos.
         tracks: How many tracks; by default 24 up to size 1, and in proportion above. With fewer,
             each has more videos: such a crowded world is for load.
-        passed_s: Seconds that have passed since its first moment; see `growth.py`.
-        altered_share: Part of the videos with a track whose own sound differs from that of the
-            music id that they name; see `alterations.py`. Nothing else depends on it.
+        passed_s: Seconds since its start time; see `growth.py`.
+        altered_share: Share of the videos with a track whose own sound differs from that of their
+            music id; see `alterations.py`. Nothing else depends on it.
 
     Raises:
-        ValueError: The seed is negative, the size too small to hold the tracks, or the share
-            none of 0 to 1.
+        ValueError: The seed is negative, the size too small for the tracks, or the share not
+            within 0 to 1.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class World:
         altered_share: float = ALTERED_SHARE,
     ) -> None:
         if seed < 0:
-            raise ValueError(f"a seed is at least 0, not {seed}")
+            raise ValueError(f"the seed must be at least 0, not {seed}")
         usual = round(TRACKS_AT_ONE * max(1.0, size))
         count = usual if tracks is None else tracks
         accounts = max(12, round(ACCOUNTS_AT_ONE * size))
         if size <= 0 or count < 1 or count > accounts:
             raise ValueError(f"{count} tracks do not fit into a world of size {size}")
         if not 0 <= altered_share <= 1:
-            raise ValueError(f"a share of altered videos is 0 to 1, not {altered_share}")
+            raise ValueError(f"the share of altered videos must be 0 to 1, not {altered_share}")
         self.seed = seed
         self.size = size
         self.is_crowded = count < usual
@@ -92,7 +92,7 @@ class World:
         self.works = self.population.works
 
     def at(self, passed_s: int) -> "World":
-        """The same world at another moment."""
+        """Return the same world at another time."""
         return World(
             self.seed, self.size, tracks=self.track_count, passed_s=passed_s,
             altered_share=self.altered_share,
@@ -105,12 +105,12 @@ class World:
 
     @property
     def track_count(self) -> int:
-        """How many tracks there are."""
+        """Number of tracks."""
         return int(self.population.own_sounds.size)
 
     @property
     def account_count(self) -> int:
-        """How many accounts there are."""
+        """Number of accounts."""
         return self.population.accounts
 
     @cached_property
@@ -119,21 +119,21 @@ class World:
         return tuple(self.sounds.row(int(index)) for index in self.population.own_sounds)
 
     def sound_of(self, music_id: str) -> Sound | None:
-        """The sound of a music id."""
+        """Return the sound of a music id."""
         index = _found(self._by_music_id, self.sounds.music_id, music_id)
         return None if index is None else self.sounds.row(index)
 
     def work_of(self, aweme_id: str) -> Work | None:
-        """The video of an id, hidden ones included."""
+        """Return the video of an id, including hidden ones."""
         index = _found(self._by_aweme_id, self.works.aweme_id, aweme_id)
         return None if index is None else self.works.row(index)
 
     def account_of(self, sec_uid: str) -> int | None:
-        """Row of an account."""
+        """Return the row of an account."""
         return self._by_sec_uid.get(sec_uid)
 
     def account(self, index: int) -> AccountFacts:
-        """Facts of an account, invented when asked for."""
+        """Return an account, generated on demand."""
         rng = stream(self.seed, "account", index)
         likes = int(self.works.digg_count[self.works_by_account(index)].sum())
         facts = AccountFacts(
@@ -149,7 +149,7 @@ class World:
         return replace(facts, follower_count=facts.follower_count + self._followed(rng))
 
     def _followed(self, rng: Generator) -> int:
-        """Followers that came since the first moment; drawn after all that was true then."""
+        """Return followers gained since the start; drawn last, so earlier draws do not change."""
         daily = float(np.exp(rng.normal(1.0, 1.5)))
         return int(daily * max(0, self.passed_s) / DAY_S)
 
@@ -158,20 +158,20 @@ class World:
         return SEC_PREFIX + to_token(self.seed, "sec_uid", index, length=43)
 
     def works_by_account(self, index: int) -> Ints:
-        """Rows of an account's listed videos: pinned first, then newest first."""
+        """Return the rows of an account's listed videos: pinned first, then newest first."""
         rows = self._slice(self._account_order, self._account_starts, index)[::-1]
         rows = rows[self.works.is_listed[rows]]
         pinned = self.works.is_pinned[rows]
         return np.concatenate([rows[pinned], rows[~pinned]])
 
     def works_by_sound(self, index: int) -> Ints:
-        """Rows of a sound's listed videos, most liked first. Lists show `MUSIC_LIST_DEPTH`."""
+        """Return the rows of a sound's listed videos, most liked first, without depth limit."""
         rows = self._slice(self._sound_order, self._sound_starts, index)
         rows = rows[self.works.is_listed[rows]]
         return rows[np.argsort(-self.works.digg_count[rows], kind="stable")]
 
     def music_list(self, index: int) -> Ints:
-        """Rows that a guest can page through under a music id."""
+        """Return the rows that a guest can page through under a music id."""
         return self.works_by_sound(index)[:MUSIC_LIST_DEPTH]
 
     def first_screen(self, index: int) -> Ints:
@@ -179,7 +179,7 @@ class World:
         return self.works_by_account(index)[:SCREEN]
 
     def title_of(self, score: int) -> str:
-        """Title of a composition; namesakes share one."""
+        """Return the title of a composition; namesakes share one."""
         return texts.song_title(self.seed, int(self.population.title_score[score]))
 
     def sound_title(self, sound: Sound) -> str:
@@ -203,7 +203,7 @@ class World:
         return texts.caption(self.seed, work.index, title=title, as_tag=work.is_tagged)
 
     def is_public(self, work: Work) -> bool:
-        """True when a guest can open the video."""
+        """Return True if a guest can open the video."""
         return work.state is State.PUBLIC
 
     @cached_property

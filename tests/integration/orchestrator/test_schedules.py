@@ -85,4 +85,4 @@ def test_a_machine_that_is_not_fit_fails_the_run_of_the_doctor() -> None:
     with DagsterInstance.ephemeral() as instance:
         ended = job.execute_in_process(instance=instance, raise_on_error=False)
     assert not ended.success
-    assert "not fit: disk" in str(ended.failure_data_for_node("examine_machine"))
+    assert "failed on this machine: disk" in str(ended.failure_data_for_node("examine_machine"))

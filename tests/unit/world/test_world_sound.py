@@ -2,6 +2,8 @@
 
 import io
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import av
@@ -13,7 +15,7 @@ from pipelines.sandbox.world.similarity import chroma_correlation
 from pipelines.sandbox.world.sound.effects import pitched, resampled, stretched
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import play_base
-from pipelines.sandbox.world.sound.render_process import prerender
+from pipelines.sandbox.world.sound.render_process import make_file, open_shelf
 from pipelines.sandbox.world.sound.sound_cache import Shelf
 from pipelines.sandbox.world.world import World
 
@@ -139,25 +141,17 @@ def test_pitching_changes_pitch_alone(semitones: int) -> None:
     assert _hz(changed) == pytest.approx(440 * 2 ** (semitones / 12), rel=0.006)
 
 
-def test_files_are_made_beforehand_in_every_form_that_works_ask_for(tmp_path: Path) -> None:
-    shelf = Shelf(WORLD, tmp_path)
-    music_ids = [WORLD.tracks[0].music_id, _first(SoundKind.SHORT).music_id]
-    count = prerender(shelf, music_ids, processes=2)
-    made = [path.name for path in shelf.folder.glob("[0-9]*.m*")]
-    assert len(made) == count
-    assert f"{music_ids[0]}.mp4" in made
-    assert not list(shelf.folder.glob(".*"))
-    assert prerender(shelf, music_ids) == count
-
-
-def test_several_processes_make_what_one_would(tmp_path: Path) -> None:
-    ids = [sound.music_id for sound in WORLD.tracks[:2]]
-    alone, together = Shelf(WORLD, tmp_path / "a"), Shelf(WORLD, tmp_path / "b")
-    prerender(alone, ids)
-    prerender(together, ids, processes=2)
-    names = sorted(path.name for path in alone.folder.iterdir())
-    assert names == sorted(path.name for path in together.folder.iterdir())
-    assert all(
-        (alone.folder / name).read_bytes() == (together.folder / name).read_bytes()
-        for name in names
-    )
+def test_another_process_renders_the_same_bytes(tmp_path: Path) -> None:
+    sounds = WORLD.tracks[:2]
+    here, there = Shelf(WORLD, tmp_path / "a"), Shelf(WORLD, tmp_path / "b")
+    with ProcessPoolExecutor(
+        1,
+        mp_context=get_context("spawn"),
+        initializer=open_shelf,
+        initargs=(
+            WORLD.seed, WORLD.size, WORLD.track_count, WORLD.altered_share, tmp_path / "b"
+        ),
+    ) as pool:  # fmt: skip
+        assert all(pool.map(make_file, [sound.index for sound in sounds], ["aac", "aac"]))
+    for sound in sounds:
+        assert here.file(sound).read_bytes() == there.path(sound).read_bytes()

@@ -1,1 +1,1 @@
-"""The JSON and HTML that the sandbox answers with, in the forms that guests of the platform see."""
+"""JSON and HTML responses of the sandbox, in the forms that guests of the platform see."""

@@ -1,4 +1,4 @@
-"""Wire shapes of the music chart: the list of issues, songs in their newer and older form, HTML.
+"""Wire formats of the music chart: the list of issues, songs in newer and older form, HTML.
 
 What belongs here: which fields a form has. Hosts, paths and refusals are in `surfaces/charts.py`.
 """
@@ -14,12 +14,12 @@ from pipelines.sandbox.world.chart import ChartedSong
 from pipelines.sandbox.world.chart_issues import Issue, appeared_at
 
 NAMED_SINCE = date(2022, 1, 1)
-"""Songs of issues before this day have a file name and hardly anything else."""
+"""Songs of issues before this day have little more than a file name."""
 ZONE = "tx6_gz_kmr"
 
 
 def issue_years(issues: Iterable[Issue]) -> list[Document]:
-    """Issues, newest first, year by year."""
+    """Return issues grouped by year, newest first."""
     return [
         {"year": year, "vols": [issue_entry(issue) for issue in found]}
         for year, found in groupby(issues, key=lambda issue: issue.day.year)
@@ -27,7 +27,7 @@ def issue_years(issues: Iterable[Issue]) -> list[Document]:
 
 
 def issue_entry(issue: Issue) -> Document:
-    """One issue; some tell no date, and some ids are text."""
+    """Return one issue; some have no date, and some ids are text."""
     volid: object = str(issue.volid) if issue.volid % 97 == 0 else issue.volid
     entry: Document = {"volid": volid, "volname": issue.name}
     if issue.date_form == "both":
@@ -38,7 +38,7 @@ def issue_entry(issue: Issue) -> Document:
 
 
 def song(charted: ChartedSong, issue: Issue, addresses: Addresses) -> Document:
-    """A song of an issue, in the form of the issue's time."""
+    """Return a song of an issue, in the form used at the issue's date."""
     if issue.day < NAMED_SINCE:
         return old_song(charted)
     is_dated = issue.date_form != "none"
@@ -54,7 +54,7 @@ def song(charted: ChartedSong, issue: Issue, addresses: Addresses) -> Document:
 
 
 def old_song(charted: ChartedSong) -> Document:
-    """A song as older issues have it: artist and title in one text."""
+    """Return a song in the form of older issues: artist and title in one text."""
     return {
         "filename": file_name(charted), "hash": charted.song_hash, "duration": charted.duration_s,
         "album_id": str(charted.number // 3), "remark": "", "extname": "mp3", "bitrate": 128,
@@ -63,7 +63,7 @@ def old_song(charted: ChartedSong) -> Document:
 
 
 def latest_song(charted: ChartedSong) -> Document:
-    """A song as the mobile pages have it."""
+    """Return a song in the form of the mobile pages."""
     return {
         **old_song(charted), "last_sort": charted.previous_rank, "sort": charted.rank,
         "rank_count": charted.issue_count, "topic_url": "", "privilege": 10,
@@ -71,7 +71,7 @@ def latest_song(charted: ChartedSong) -> Document:
 
 
 def page_song(charted: ChartedSong) -> Document:
-    """A song in the script of an HTML page."""
+    """Return a song in the form of the script in HTML pages."""
     return {
         "Hash": charted.song_hash, "FileName": file_name(charted),
         "timeLen": charted.duration_s + 0.37, "privilege": 10,
@@ -80,7 +80,7 @@ def page_song(charted: ChartedSong) -> Document:
 
 
 def song_page(songs: list[ChartedSong], issue: Issue) -> str:
-    """An HTML page of songs, with the date of its issue where that is told."""
+    """Return an HTML page of songs, with the date of its issue if the issue shows one."""
     told = f"{issue.day} 更新" if issue.date_form != "none" else ""
     rows = "".join(f'<li data-index="{place}"></li>' for place in range(len(songs)))
     listed = json.dumps([page_song(charted) for charted in songs], ensure_ascii=False)
@@ -104,7 +104,7 @@ def published_at(issue: Issue) -> int:
 
 
 def _singers(charted: ChartedSong) -> Document:
-    """Mostly a list of authors, sometimes one text only."""
+    """Return the artists: mostly a list, sometimes one text only."""
     if charted.number % 9 == 0:
         return {"singername": "、".join(charted.artists), "authors": []}
     return {
@@ -116,7 +116,7 @@ def _singers(charted: ChartedSong) -> Document:
 
 
 def _covers(charted: ChartedSong, addresses: Addresses) -> Document:
-    """A cover with a place for its size; sometimes under the second name, sometimes none."""
+    """Return a cover URL with a placeholder for its size; sometimes under another key, or none."""
     name = f"/stdmusic/{{size}}/{charted.song_hash[:8]}.jpg"
     address = addresses.on(f"imge.{CHART_DOMAIN}", name)
     place = charted.number % 10

@@ -1,6 +1,6 @@
-"""What the platform can look up by words: hashtags by id and name, videos by a search.
+"""Text lookups of the sandbox: hashtags by id and name, videos by search.
 
-Reading every caption takes time, so a directory is made once, in a thread, when first asked for.
+Reading every caption takes time, so the directory is built once, in a thread, on first use.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from pipelines.sandbox.world.search import HASHTAG_DEPTH, Finding
 from pipelines.sandbox.world.world import World
 
 _MAPPED = 0.3
-"""Part of the user sounds behind which the platform names the song."""
+"""Share of user sounds that the platform maps to a song."""
 
 
 class Directory:
@@ -32,15 +32,15 @@ class Directory:
         return dict(order)
 
     def name_of(self, ch_id: str) -> str | None:
-        """Name of a hashtag; None when nobody uses it."""
+        """Return the name of a hashtag; None if no video uses it."""
         return self._names.get(ch_id)
 
     def members(self, ch_id: str) -> Ints:
-        """Rows of all its listed videos, most liked first."""
+        """Return the rows of all its listed videos, most liked first."""
         return self.finding.hashtags[self._names[ch_id]]
 
     def listed(self, ch_id: str) -> list[int]:
-        """Rows that a guest can page through under a hashtag."""
+        """Return the rows that a guest can page through under a hashtag."""
         return list(map(int, self.members(ch_id)[:HASHTAG_DEPTH]))
 
 
@@ -51,7 +51,7 @@ def hashtag_id(name: str) -> int:
 
 
 def mapped_title(world: World, sound: Sound) -> str | None:
-    """The song that the platform names behind a user sound: "title（artist）"; mostly None."""
+    """Return the song that a user sound is mapped to, as "title（artist）"; mostly None."""
     is_mapped = share_of(sound.music_id, "mapped") < _MAPPED and sound.kind <= SoundKind.TEMPO
     if sound.owner < 0 or not is_mapped:
         return None

@@ -1,4 +1,4 @@
-"""Several JSON documents in one body: a line with a length in hex, the document, and so on to 0."""
+"""Framing of several JSON documents in one body: hex length and document each, ended by 0."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ _LINE = b"\r\n"
 
 
 def to_frames(documents: Iterable[Document]) -> bytes:
-    """One body of all documents; lengths count bytes."""
+    """Encode documents as one body; lengths count bytes."""
     body = b""
     for document in documents:
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
@@ -18,7 +18,7 @@ def to_frames(documents: Iterable[Document]) -> bytes:
 
 
 def read_frames(body: bytes) -> list[Document]:
-    """The documents of a body that `to_frames` made."""
+    """Decode a body of `to_frames`."""
     documents: list[Document] = []
     while True:
         length, _, body = body.partition(_LINE)

@@ -1,7 +1,7 @@
-"""Pages as HTML: a container with data, and a script that loads the first screen by itself.
+"""HTML pages: a container with data, and a script that loads the first screen.
 
-What belongs here: how data is put into a page and how a page asks for more. Which data a page has
-is decided in `surfaces/`.
+What belongs here: how data is embedded in a page and how its script loads more. Which data a page
+has is decided in `surfaces/` and `web/`.
 """
 
 import json
@@ -54,16 +54,16 @@ LOADER = """(function () {
   });
 })();
 """
-"""What every page runs: it asks for its first screen, and for the next one when scrolled."""
+"""Script of every page: it loads the first screen, and the next one when scrolled."""
 
 
 def to_page(document: Document, *, calls: list[Document] | None = None, title: str = "分享") -> str:
-    """A share page that carries a document in `_ROUTER_DATA`.
+    """Render a share page with a document in `_ROUTER_DATA`.
 
     Args:
-        document: What it carries.
-        calls: What it asks for by script; each has `url`, and to go on `more` and `cursor`.
-        title: Its title.
+        document: The embedded data.
+        calls: Requests of its script; each has `url`, and `more` and `cursor` for the next page.
+        title: Title of the page.
     """
     carried = f"<script>window._ROUTER_DATA = {to_script(document)}</script>"
     return _HEAD.format(title=title) + carried + _FOOT.format(loading=_loading(calls))
@@ -72,36 +72,36 @@ def to_page(document: Document, *, calls: list[Document] | None = None, title: s
 def to_desktop_page(
     document: Document, *, calls: list[Document] | None = None, title: str = "分享"
 ) -> str:
-    """A desktop page that carries a document in the older `RENDER_DATA`, percent-encoded."""
+    """Render a desktop page with a document in the older `RENDER_DATA`, percent-encoded."""
     text = quote(json.dumps(document, ensure_ascii=False, separators=(",", ":")), safe="")
     carried = f'<script id="RENDER_DATA" type="application/json">{text}</script>'
     return _HEAD.format(title=title) + carried + _FOOT.format(loading=_loading(calls))
 
 
 def to_script(document: object) -> str:
-    """JSON as pages embed it: slashes escaped, so that no text can close the script."""
+    """Encode JSON for a page, with escaped slashes, so that no text can close the script."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return text.replace("/", "\\u002F").replace("<", "\\u003C")
 
 
 def first_screen(url: str, *, cursor: str, more: str | None = None) -> Document:
-    """A call of a page's script.
+    """Describe a request of a page's script.
 
     Args:
-        url: What it asks for.
-        cursor: Key of the answer that says where the next screen begins.
-        more: How the next screen is asked for, up to the value of the cursor; None for no next.
+        url: URL of the first screen.
+        cursor: Key in the response with the cursor of the next screen.
+        more: URL of the next screen, up to the value of the cursor; None if there is none.
     """
     return {"url": url, "cursor": cursor, "more": more}
 
 
 def with_guest_cookie(request: Request, page: str, *, entity: str) -> Response:
-    """A page, which sets the guest cookie on the first visit."""
+    """Return a page that sets the guest cookie on the first visit."""
     return set_guest_cookie(request, HTMLResponse(page), entity=entity)
 
 
 def set_guest_cookie(request: Request, answer: Response, *, entity: str) -> Response:
-    """The answer, which sets the guest cookie on the first visit."""
+    """Set the guest cookie on a response to a first visit."""
     if GUEST_COOKIE not in request.cookies:
         answer.set_cookie(GUEST_COOKIE, f"1%7C{quote(entity, safe='')}", path="/")
     return answer

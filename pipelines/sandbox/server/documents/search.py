@@ -1,6 +1,6 @@
-"""JSON shapes of the guest search: answers, items, cards that are no videos, ways to say nothing.
+"""JSON formats of the guest search: responses, items, other cards, empty results and refusals.
 
-What belongs here: which fields an answer has. Which videos it shows is decided in
+What belongs here: which fields a response has. Which videos it shows is decided in
 `surfaces/search.py`.
 """
 
@@ -13,7 +13,7 @@ from pipelines.sandbox.server.platform import Platform
 from pipelines.sandbox.server.stable_shares import share_of
 
 _MIX = 0.08
-"""Part of the videos that stand at the head of a collection."""
+"""Share of videos that are the first of a collection."""
 LOGIN_CODE = 2483
 
 
@@ -21,7 +21,7 @@ def answer(
     platform: Platform, term: str, offset: int, listed: list[Document], *,
     following: int, has_more: bool,
 ) -> Document:  # fmt: skip
-    """One answer: what it lists, where the next one begins, and by which id it is asked for."""
+    """Return one response: its items, the next offset, and the search id to request it with."""
     search_id = to_search_id(term, offset)
     return {
         "status_code": 0, "data": listed, "cursor": following, "has_more": int(has_more),
@@ -33,7 +33,7 @@ def answer(
 
 
 def items(platform: Platform, rows: Iterable[int]) -> list[Document]:
-    """Videos as items; some stand at the head of a collection of their author."""
+    """Return videos as items; some are the first of a collection of their author."""
     world = platform.world
     listed: list[Document] = []
     for row in rows:
@@ -49,7 +49,7 @@ def items(platform: Platform, rows: Iterable[int]) -> list[Document]:
 
 
 def cards(platform: Platform, term: str, listed: list[Document]) -> list[Document]:
-    """The items of a first screen with the cards that are no videos: people, and related words."""
+    """Add the other cards of a first screen: users, and related words."""
     world = platform.world
     person = world.account(int(share_of(term, "person") * world.account_count))
     people: Document = {
@@ -67,30 +67,30 @@ def cards(platform: Platform, term: str, listed: list[Document]) -> list[Documen
 
 
 def nothing_found(platform: Platform, term: str, *, is_first: bool) -> Document:
-    """No result, and said so."""
+    """Return a response without results that says so."""
     nothing = answer(platform, term, 0, [], following=0, has_more=False)
     return {**nothing, "search_nil_info": nil_info("no_result", is_first=is_first)}
 
 
 def verification(platform: Platform, term: str) -> Document:
-    """A demand for verification, which looks like an empty search."""
+    """Return a demand for verification, which looks like an empty result."""
     empty = answer(platform, term, 0, [], following=0, has_more=False)
     empty.pop("backtrace")
     return {**empty, "search_nil_info": nil_info("verify_check", is_first=True)}
 
 
 def login_wall() -> Document:
-    """What an anonymous call is told at times."""
+    """Return the demand for an account that anonymous calls get at times."""
     return {"status_code": LOGIN_CODE, "status_msg": "请先登录", "data": None}
 
 
 def to_search_id(term: str, offset: int) -> str:
-    """Id of a search: a date, a mark of the term, and six letters that differ from page to page."""
+    """Return a search id: a date, a hash of the term, and six letters that differ by page."""
     return f"20251001180000{_mark(term)[:12]}{_mark(f'{term}:{offset}')[:6]}"
 
 
 def to_backtrace(term: str, following: int) -> str:
-    """What is to be passed on unchanged with the offset that it came with."""
+    """Return the token that a client has to send back unchanged with its offset."""
     return f"bt:{_mark(f'{term}|{following}')[:16]}=="
 
 

@@ -1,7 +1,7 @@
-"""JSON shapes of videos, sounds and accounts, one function per form in which guests see them.
+"""JSON formats of videos, sounds and accounts, one function per form.
 
-What belongs here: which fields a form has and which it withholds or zeroes. Routes and envelopes
-are in `surfaces/`.
+What belongs here: which fields a form has and which it withholds or sets to zero. Routes and
+envelopes are in `surfaces/`.
 """
 
 import json
@@ -30,7 +30,7 @@ _VIDEO_PREFIX = "v0200fg10000"
 
 
 def filtered(aweme_id: str, work: Work | None) -> Document:
-    """Entry of a `filter_list`: a video that is named but not shown."""
+    """Return an entry of a `filter_list`: a video that is named but not shown."""
     reason = "item_non_existent" if work is None else _REASONS[work.state]
     return {
         "aweme_id": aweme_id, "filter_reason": reason, "notice": _NOTICE, "detail_msg": _DETAIL,
@@ -38,12 +38,12 @@ def filtered(aweme_id: str, work: Work | None) -> Document:
 
 
 def to_video_id(aweme_id: str) -> str:
-    """Id of a video's media, which is not its public id."""
+    """Return the id of a video's media, which is not its public id."""
     return f"{_VIDEO_PREFIX}{int(aweme_id):016x}"
 
 
 def read_video_id(video_id: str) -> str | None:
-    """The video whose media has this id."""
+    """Return the id of the video whose media has this id."""
     digits = video_id.removeprefix(_VIDEO_PREFIX)
     try:
         return str(int(digits, 16)) if digits != video_id else None
@@ -208,7 +208,7 @@ def _detail_music(platform: Platform, work: Work, sound: Sound) -> Document:
 
 
 def _play_url(platform: Platform, work: Work, sound: Sound) -> Document:
-    """The sound as a file of its own; withheld for every other music id."""
+    """Return the URL of the sound's own file; withheld for every second music id."""
     if work.is_silent or share_of(sound.music_id, "play_url") < 0.5:  # noqa: PLR2004  # every other
         return {"uri": "", "url_list": []}
     address = media_address(platform, sound, codec="mp3")
@@ -227,7 +227,7 @@ def video_of(platform: Platform, work: Work, *, with_play: bool) -> Document:
 
 
 def _play_address(platform: Platform, work: Work, sound: Sound) -> Document:
-    """A video, an MP3 for a photo post, or the silent file."""
+    """Return the URL of a video, an MP3 for a photo post, or the silent file."""
     if work.is_photo:
         silent = work.is_silent
         address = (
@@ -293,6 +293,6 @@ def picture(platform: Platform, name: str) -> Document:
 
 
 def _first_work(platform: Platform, sound: Sound) -> str:
-    """The video that a user sound was taken from."""
+    """Return the id of the video that a user sound was taken from."""
     rows = platform.world.works_by_sound(sound.index)
     return str(platform.world.works.aweme_id[int(rows.min())]) if rows.size else "0"

@@ -1,7 +1,7 @@
 """The music chart on its own hosts: issues and songs as JSON, the latest issue, HTML pages.
 
 Route names: `chart_issues`, `chart_songs`, `chart_latest`, `chart_html`, `chart_html_old`. Issues
-offer an `ETag`, songs an `ETag` and a date; the rest offers nothing.
+send an `ETag`, songs an `ETag` and a date; the other surfaces send no validator.
 """
 
 import json
@@ -101,7 +101,7 @@ class _Charts:
         return self._html(request, issue, _OLD_SIZE)
 
     def _index(self, count: int) -> Document:
-        """All issues that have appeared, newest first."""
+        """Return all published issues, newest first."""
         at = self.platform.chart.calendar.at
         issues = [at(place) for place in range(count - 1, -1, -1)]
         return {
@@ -119,7 +119,7 @@ class _Charts:
         return HTMLResponse(song_page(shown, issue))
 
     def _asked(self, request: Request) -> Issue | None:
-        """The issue that a request names, or the latest one."""
+        """Return the requested issue, or the latest one."""
         volid = request.query_params.get("volid")
         return self._found(request, volid) if volid else self._latest(request)
 
@@ -129,7 +129,7 @@ class _Charts:
         return chart.latest(self.platform.now) if place is None else chart.calendar.at(place)
 
     def _found(self, request: Request, volid: str) -> Issue | None:
-        """An issue that has appeared by now."""
+        """Return an issue if it has been published by now."""
         if CHART_PLACE in request.scope:
             return self._latest(request)
         issue = self.platform.chart.calendar.find(volid)
@@ -145,7 +145,7 @@ class _Charts:
 
 
 def _good(request: Request, data: Document, *, media_type: str = "application/json") -> Response:
-    """A JSON answer, in the comments that a request may ask for."""
+    """Return a JSON response, wrapped in comments if the request asks for them."""
     body = to_answer(data)
     if request.query_params.get("with_res_tag") == "1":
         return HTMLResponse(f"<!--KG_TAG_RES_START-->{body}<!--KG_TAG_RES_END-->")
@@ -153,6 +153,6 @@ def _good(request: Request, data: Document, *, media_type: str = "application/js
 
 
 def to_answer(data: Document) -> str:
-    """The text of an answer that went well."""
+    """Return the JSON text of a success."""
     answer = {"status": 1, "error": "", "data": data, "errcode": 0}
     return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))

@@ -1,6 +1,6 @@
-"""The world's own door: truth, tracks, log, clock and faults. No guest of the platform sees it.
+"""Control endpoints of the sandbox: ground truth, tracks, access log, clock and faults.
 
-All paths begin with `/_world/`; they are neither logged nor slowed nor broken.
+All paths begin with `/_world/`; they are not logged, delayed or subject to faults.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from pipelines.sandbox.world.ground_truth import Truth
 from pipelines.sandbox.world.hardness import hardness
 
 _SHOWN_TRACKS = 24
-"""Unless `limit` says otherwise: counting takes time in large worlds."""
+"""Default of `limit`: counting takes time in large worlds."""
 _KEPT_TRUTHS = 2000
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Everything about the world that a test or a bench may ask."""
+    """Return the endpoints for tests and benches."""
     return [*_knowledge(platform), *_witness(platform), *_levers(platform)]
 
 
@@ -40,7 +40,7 @@ def _knowledge(platform: Platform) -> list[BaseRoute]:
 
 
 class _Knowledge:
-    """What is true. Counting takes time, so it is done in threads and kept."""
+    """Ground truth. Counting takes time, so it runs in threads and is cached."""
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
@@ -61,7 +61,7 @@ class _Knowledge:
         return self._truths(self.platform.world, music_id)
 
     async def truth(self, request: Request) -> Response:
-        """What is true now, or was or will be `at` so many seconds after the first moment."""
+        """Return the ground truth now, or `at` so many seconds after the world's start."""
         try:
             found = await asyncio.to_thread(self._truth_at, request)
         except KeyError:
@@ -139,7 +139,7 @@ def _levers(platform: Platform) -> list[BaseRoute]:
 
 
 def _track(platform: Platform, sound: Sound) -> Document:
-    """A music id, how to link to it, and prose as people paste it."""
+    """Return a music id, its links, and the text that the platform's share button copies."""
     world, addresses = platform.world, platform.addresses
     title, author = world.sound_title(sound), world.sound_author(sound)
     short = addresses.short_link("music", int(sound.music_id))
@@ -157,7 +157,7 @@ def _track(platform: Platform, sound: Sound) -> Document:
 
 
 def _cpu_seconds() -> Document:
-    """CPU seconds of the server and of its rendering processes."""
+    """Return CPU seconds of the server and of its rendering processes."""
     process = psutil.Process()
     own = process.cpu_times()
     rendering = 0.0

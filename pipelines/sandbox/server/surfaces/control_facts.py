@@ -1,6 +1,6 @@
-"""What is true behind the surfaces: hashtags, search, chart, accounts, videos of each state.
+"""Control endpoints for surface content: hashtags, search, chart, accounts, videos by state.
 
-All paths begin with `/_world/`, as those of `control.py`; what is true about tracks stands there.
+All paths begin with `/_world/`, as in `control.py`, which has the ground truth of tracks.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ from pipelines.sandbox.world.ground_truth import Truth
 from pipelines.sandbox.world.world import World
 
 _SHOWN = 50
-"""Entries of a list, unless `limit` says otherwise."""
+"""Default of `limit`."""
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Everything that a test may ask about the surfaces' content."""
+    """Return the endpoints."""
     found = _Knowledge(platform)
     chart = _ChartKnowledge(platform)
     table = (
@@ -78,7 +78,7 @@ class _Knowledge:
         }  # fmt: skip
 
     async def search(self, request: Request) -> Response:
-        """What a term finds, in order; `music_id` adds how each video relates to that track."""
+        """Return what a term finds, in order; `music_id` adds each video's relation to it."""
         term = request.query_params.get("term", "")
         directory = await self.platform.directory()
         rows = await asyncio.to_thread(directory.finding.ranked, term)
@@ -92,7 +92,7 @@ class _Knowledge:
         })  # fmt: skip
 
     def _tie(self, music_id: str) -> Callable[[int], Document]:
-        """How videos relate to a track, and in which round a scan without a search meets them."""
+        """Return a function: a video's relation to a track, and the scan round that finds it."""
         if self.world.sound_of(music_id) is None:
             return lambda _: {}
         truth = Truth(self.world, music_id)
@@ -104,7 +104,7 @@ class _Knowledge:
         return tie
 
     async def gains(self, _: Request) -> Response:
-        """Per track, the wanted videos that no other way leads to, and which its title finds."""
+        """Return, per track, the wanted videos that only search finds, and those by its title."""
         directory = await self.platform.directory()
         return JSONResponse({"tracks": await asyncio.to_thread(self._gains, directory)})
 
@@ -123,7 +123,7 @@ class _Knowledge:
         return told
 
     def _seen(self, work: Work) -> Document:
-        """A video and where else a guest sees it."""
+        """Return a video, and the other surfaces that show it."""
         works, sound = self.world.works, work.sound
         shown = self.world.first_screen(work.account)
         return {
@@ -164,9 +164,11 @@ class _Knowledge:
         }  # fmt: skip
 
     async def works(self, request: Request) -> Response:
-        """Videos of a state: public, deleted, private, reviewing, photo, silent, pinned, one of
-        the alterations of its sound (`muted`, ...), or one of the ways to withhold a page: `shell`
-        for good, `cookie` until the visitor comes back.
+        """Return videos of a state.
+
+        States are public, deleted, private, reviewing, photo, silent, pinned, the alterations of
+        the sound (`muted`, ...), and the ways to withhold a page: `shell` always, `cookie` until
+        the visitor sends the guest cookie.
         """
         name = request.query_params.get("state", "public")
         chosen = _STATES.get(name)
@@ -226,13 +228,13 @@ class _ChartKnowledge:
         self.world = platform.world
 
     async def issues(self, _: Request) -> Response:
-        """Every issue that has appeared, oldest first, dates that guests are not told included."""
+        """Return all published issues, oldest first, including dates hidden from guests."""
         at = self.platform.chart.calendar.at
         count = self.platform.chart.calendar.count_at(self.platform.now)
         return JSONResponse({"issues": [_issue(at(place)) for place in range(count)]})
 
     async def issue(self, request: Request) -> Response:
-        """The newest issue on or before `date` that a guest knows the date of."""
+        """Return the newest issue on or before `date` whose date guests can see."""
         try:
             day = date.fromisoformat(request.query_params.get("date", ""))
         except ValueError:
@@ -263,7 +265,7 @@ class _ChartKnowledge:
         return JSONResponse({**_issue(issue), "songs": listed})
 
     async def tracks(self, _: Request) -> Response:
-        """Tracks of the world on the chart: their first and last issue and their best rank."""
+        """Return the world's tracks on the chart: first and last issue, best rank."""
         told = await asyncio.to_thread(self._tracks)
         return JSONResponse({"tracks": told})
 

@@ -1,7 +1,7 @@
-"""Hashtags: what one is, which videos bear it, and its share page.
+"""Hashtags: info, list of videos, and share page.
 
-Route names: `hashtag_info`, `hashtag_list`, `hashtag_page`. One hashtag in five answers with the
-cursor of the page that it just gave, as has been seen on the platform.
+Route names: `hashtag_info`, `hashtag_list`, `hashtag_page`. One hashtag in five repeats the cursor
+of the current page, as observed on the platform.
 """
 
 from urllib.parse import quote
@@ -21,7 +21,7 @@ _REPEATS_CURSOR = 0.2
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Info, list and share page of a hashtag."""
+    """Return the routes of info, list and share page."""
     hashtags = _Hashtags(platform)
     return [
         Route("/web/api/v2/challenge/info/", hashtags.info, name="hashtag_info"),
@@ -34,12 +34,12 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 def repeats_cursor(ch_id: str) -> bool:
-    """True for a hashtag whose list names the cursor of the page it gave, not of the next."""
+    """Return True for a hashtag whose list repeats the cursor of the current page."""
     return share_of(ch_id, "cursor") < _REPEATS_CURSOR
 
 
 def hashtag_calls(ch_id: str) -> list[Document]:
-    """What a page of a hashtag asks for by script."""
+    """Return the requests of a hashtag page's script."""
     given = f"?ch_id={quote(ch_id, safe='')}"
     works = f"/web/api/v2/challenge/aweme/{given}&count={LARGEST_PAGE}&cursor="
     return [

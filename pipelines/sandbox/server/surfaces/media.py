@@ -1,7 +1,7 @@
-"""Media: playing by video id, the files themselves, covers.
+"""Media: play URLs by video id, media files, covers.
 
-Route names: `play` (302 to the media host), `media`, `image`. Sound is rendered when first asked
-for, away from the event loop.
+Route names: `play` (302 to the media host), `media`, `image`. Sound is rendered on first use,
+outside of the event loop.
 """
 
 import struct
@@ -57,7 +57,7 @@ class _Media:
         return FileResponse(path, media_type=_TYPES[codec])
 
     async def _file(self, identifier: str, codec: Codec) -> Path | None:
-        """The file of a music id, or of a video that has a sound of its own."""
+        """Return the file of a music id, or of a video with its own sound."""
         sound = self.platform.world.sound_of(identifier)
         if sound is not None:
             return await self.platform.sound_file(sound, codec=codec)
@@ -76,7 +76,7 @@ class _Media:
 
 
 def _png(name: str, *, width: int = 36, height: int = 64) -> bytes:
-    """A picture of one colour that stands for a cover."""
+    """Return a single-colour picture as a cover."""
     colour = bytes(int(256 * share_of(name, part)) for part in "rgb")
     rows = (b"\0" + colour * width) * height
 

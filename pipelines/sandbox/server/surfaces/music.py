@@ -1,6 +1,6 @@
-"""Music ids: what one is, which videos use it, and its share page.
+"""Music ids: info, list of videos, and share page.
 
-Route names: `music_info`, `music_list`, `music_page`. Lists are trimmed and end at a visible depth.
+Route names: `music_info`, `music_list`, `music_page`. Lists are trimmed and limited in depth.
 """
 
 from urllib.parse import quote
@@ -20,7 +20,7 @@ UNKNOWN = 5
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Info, list and share page of a music id."""
+    """Return the routes of info, list and share page."""
     music = _Music(platform)
     return [
         Route("/web/api/v2/music/info/", music.info, name="music_info"),
@@ -32,7 +32,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 def music_calls(music_id: str) -> list[Document]:
-    """What a page of a music id asks for by script."""
+    """Return the requests of a music page's script."""
     given = f"?music_id={quote(music_id, safe='')}"
     works = f"/web/api/v2/music/list/aweme/{given}&count={LARGEST_PAGE}&cursor="
     return [
@@ -64,7 +64,7 @@ class _Music:
         return JSONResponse(answer)
 
     async def page(self, request: Request) -> Response:
-        """By the id in the path, or in the query of the form without one."""
+        """Return the page of the id in the path, or in the query."""
         music_id = request.path_params.get("music_id") or request.query_params.get("music_id", "")
         sound = self.platform.world.sound_of(music_id)
         info = None if sound is None else music_info(self.platform, sound)

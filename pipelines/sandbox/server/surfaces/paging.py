@@ -1,4 +1,4 @@
-"""Reading of paging parameters, as forgiving as the platform."""
+"""Parses paging parameters as leniently as the platform."""
 
 from starlette.requests import Request
 
@@ -8,16 +8,16 @@ LARGEST_PAGE = 20
 
 
 def whole(request: Request, name: str, default: int) -> int:
-    """A whole number of at least 0 from the query; the default for anything else."""
+    """Return a non-negative integer of the query, or the default."""
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else default  # noqa: PLR2004  # 63 bits
 
 
 def page_size(request: Request) -> int:
-    """Wanted size of a page, at most `LARGEST_PAGE`."""
+    """Return the requested page size, at most `LARGEST_PAGE`."""
     return min(max(1, whole(request, "count", LARGEST_PAGE)), LARGEST_PAGE)
 
 
 def with_status(**fields: object) -> Document:
-    """A JSON answer that went well."""
+    """Return a JSON document with a success status."""
     return {"status_code": 0, **fields}

@@ -1,8 +1,8 @@
-"""The guest search on the web host: the first screen in frames, later pages as one JSON, the page.
+"""Guest search on the web host: the framed first screen, later pages as one JSON, the HTML page.
 
-Route names: `search_stream`, `search_single`, `search_page`. A page is only continued by who passes
-on the id of the search (and its backtrace, if at all) unchanged; anybody else gets nothing and is
-not told why. What a search finds and in which order is in `pipelines/sandbox/world/search.py`.
+Route names: `search_stream`, `search_single`, `search_page`. Only a request with the unchanged
+search id (and backtrace, if sent) gets the next page; any other gets an empty result without a
+reason. Results and their order come from `pipelines/sandbox/world/search.py`.
 """
 
 from dataclasses import dataclass
@@ -41,11 +41,11 @@ _USUAL_SCREEN = 10
 _FRAME = 4
 """Items of the first document of a first screen."""
 _HESITATES = 0.15
-"""Part of the terms whose first document asks for verification before a healthy one follows."""
+"""Share of terms whose first document demands verification before a healthy one follows."""
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """The stream, later pages, and the HTML page that loads the stream by itself."""
+    """Return the routes of the stream, later pages, and the HTML page that loads the stream."""
     search = _Search(platform)
     json = "/aweme/v1/web/general/search"
     return [
@@ -59,13 +59,13 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 def hesitates(term: str) -> bool:
-    """True for a term whose first document asks for verification, and the next one is healthy."""
+    """Return True for a term whose first document demands verification."""
     return share_of(term, "hesitates") < _HESITATES
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a request asks for; `count` videos from `offset` on."""
+    """Parameters of a request: `count` videos from `offset` on."""
 
     term: str
     offset: int
@@ -75,7 +75,7 @@ class _Asked:
 
     @property
     def is_continued(self) -> bool:
-        """True when it begins at the start, or goes on as the platform told."""
+        """True for the first page, or a continuation with the right search id and backtrace."""
         is_known = self.search_id.startswith(to_search_id(self.term, 0)[:-6])
         return self.offset == 0 or (
             is_known and self.backtrace in ("", to_backtrace(self.term, self.offset))
@@ -112,7 +112,7 @@ class _Search:
         return with_guest_cookie(request, page, entity=term)
 
     async def _page(self, asked: _Asked) -> Document:
-        """One page in whole: videos, and the cards among them."""
+        """Return one complete page: videos and other cards."""
         if not asked.is_continued:
             return answer(self.platform, asked.term, asked.offset, [], following=0, has_more=False)
         directory = await self.platform.directory()
@@ -141,7 +141,7 @@ def _asked(request: Request) -> _Asked:
 
 
 def _parted(page: Document) -> list[Document]:
-    """A first screen as the platform sends it: a few items, then the rest and how to go on."""
+    """Split a first screen as the platform does: a few items, then the rest with the cursor."""
     listed = page["data"]
     if not isinstance(listed, list) or len(listed) <= _FRAME:
         return [page]

@@ -1,6 +1,6 @@
-"""The second source of details: JSON of videos by id, photo posts only when asked for.
+"""Second source of details: JSON of videos or photo posts by id.
 
-Route name: `slides_info`. Plain it answers videos, with `request_source=200` photo posts.
+Route name: `slides_info`. The plain form returns videos, `request_source=200` photo posts.
 """
 
 import json
@@ -17,7 +17,7 @@ _PHOTOS = "200"
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """The one path."""
+    """Return the route."""
 
     async def slides_info(request: Request) -> Response:
         if "a_bogus" in request.query_params:  # a made-up signature gives an empty body
@@ -32,7 +32,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 def _ids(text: str) -> list[str]:
-    """Ids in brackets, as numbers or as text."""
+    """Parse ids in brackets, as numbers or as text."""
     try:
         values = json.loads(text)
     except ValueError:

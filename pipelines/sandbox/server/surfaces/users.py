@@ -1,6 +1,6 @@
-"""Accounts: who one is, and what they posted, in the mobile form.
+"""Accounts: info and posts, in the mobile form.
 
-Route names: `user_info`, `user_posts`. The info withholds itself from very old browsers.
+Route names: `user_info`, `user_posts`. The info is withheld from very old browsers.
 """
 
 import re
@@ -22,7 +22,7 @@ _ROW = re.compile(r"[0-9]{5,9}$")
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Info and posts of an account."""
+    """Return the routes of info and posts."""
     users = _Users(platform)
     return [
         Route("/web/api/v2/user/info/", users.info, name="user_info"),
@@ -58,7 +58,7 @@ class _Users:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posts:
-    """One page of posts: rows of videos, pinned ones first, and where the next page begins."""
+    """One page of posts: rows of videos, pinned ones first, and the cursors."""
 
     rows: list[int]
     min_cursor: int
@@ -67,7 +67,7 @@ class Posts:
 
 
 def page_of(platform: Platform, index: int | None, *, cursor: int, size: int) -> Posts:
-    """The posts of an account from a cursor on; none of an unknown one."""
+    """Return the posts of an account from a cursor on; empty for an unknown account."""
     works = platform.world.works
     rows = _rows(platform, index, cursor)
     page = rows[:size]
@@ -97,7 +97,7 @@ def _by_handle(platform: Platform, handle: str) -> int | None:
 
 
 def _rows(platform: Platform, index: int | None, cursor: int) -> Ints:
-    """Videos still to come: all in order, or those older than the cursor, pinned ones left out."""
+    """Return the rows after the cursor: all at first, later the older ones without pinned ones."""
     if index is None:
         return np.zeros(0, dtype=np.int64)
     rows = platform.world.works_by_account(index)
@@ -108,5 +108,5 @@ def _rows(platform: Platform, index: int | None, cursor: int) -> Ints:
 
 
 def _cursors(platform: Platform, rows: Ints) -> Ints:
-    """Milliseconds, made different for videos of the same second."""
+    """Return cursors in milliseconds, made unique for videos of the same second."""
     return np.asarray(platform.world.works.create_time[rows] * 1000 + rows % 1000, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""The pages that browsers see: share pages, account pages, short links, static files."""
+"""Web pages of the sandbox: share pages, account pages, short links, static files."""

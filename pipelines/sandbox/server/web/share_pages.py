@@ -1,7 +1,7 @@
 """Share pages of videos: HTML with the data in a script, sometimes withheld.
 
-Route names: `video_page`, `note_page`, `slides_page`. Some videos never show their data here and
-some only to a visitor who brings the guest cookie back.
+Route names: `video_page`, `note_page`, `slides_page`. Some videos never show their data here, and
+some only to a visitor with the guest cookie.
 """
 
 from starlette.requests import Request
@@ -39,7 +39,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 def is_withheld(work: Work, *, has_cookie: bool, page: str = "page") -> bool:
-    """True when the page of a video comes as a shell. Always the same for the same video and page."""
+    """Return True if a video's page comes without data; always the same for a video and page."""
     share = share_of(work.aweme_id, page)
     return share < _SHELL_SHARE or (share < _SHELL_SHARE + _COOKIE_SHARE and not has_cookie)
 
@@ -48,7 +48,7 @@ def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None
     is_slides = request.url.path.startswith("/share/slides/")
     kind = "slides" if is_slides else "note" if work is not None and work.is_photo else "video"
     result = work_result(platform, aweme_id, work)
-    if is_slides:  # the one kind whose result has another name
+    if is_slides:  # the only kind whose result has another key
         result["aweme_details"] = result.pop("item_list")
     data: Document = {
         "ua": request.headers.get("user-agent", ""), "isSpider": False, "webId": "0",
@@ -61,7 +61,7 @@ def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None
 
 
 def work_result(platform: Platform, aweme_id: str, work: Work | None) -> Document:
-    """What a page says of the video asked for: the video, or why it is not shown."""
+    """Return the result of a page: the video, or the reason why it is unavailable."""
     is_shown = work is not None and platform.world.is_public(work)
     return {
         "status_code": 0, "is_oversea": 0,

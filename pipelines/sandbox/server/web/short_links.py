@@ -1,4 +1,4 @@
-"""Short links: a code leads by redirect to a share page, to a desktop page, or astray.
+"""Short links: a code redirects to a share page, to a desktop page, or to an error case.
 
 Route name: `short_link`.
 """
@@ -20,13 +20,13 @@ from pipelines.sandbox.server.addresses import (
 from pipelines.sandbox.server.platform import Platform
 
 LEAVES, CIRCLES, GONE, REGION, DETOUR, VERIFIES = 1, 2, 3, 4, 5, 6
-"""Numbers of the odd codes: one leaves the platform, one leads to itself, one to the page that
-stands for videos now gone, one overseas, one over two more short links, one to a verification."""
+"""Numbers of the error cases: off the platform, a loop, the page for deleted videos, overseas, a
+detour over two more short links, a verification page."""
 _LAST_STEP = 8
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """A code with or without a slash after it, on any host."""
+    """Return the routes of a code, with or without a slash after it, on any host."""
 
     async def short_link(request: Request) -> Response:
         target = await _target(platform, request.path_params["code"])
@@ -65,7 +65,7 @@ async def _hashtag(platform: Platform, ch_id: str) -> str | None:
 
 
 def _modal(platform: Platform, aweme_id: str) -> str | None:
-    """The desktop form, whose path says nothing."""
+    """Return the desktop form, whose id is in the query only."""
     if platform.world.work_of(aweme_id) is None:
         return None
     return platform.addresses.on(WEB, f"/jingxuan?modal_id={aweme_id}")

@@ -1,7 +1,7 @@
-"""What every host has beside its surfaces: scripts of the pages, and robots.txt.
+"""Static files of every host: scripts of the pages, and robots.txt.
 
-Route names: `static`, `robots`. Short-link and media hosts have no robots.txt; the others offer a
-`Last-Modified`, and answer 304 to who asks with it.
+Route names: `static`, `robots`. Short-link and media hosts have no robots.txt; the others send
+`Last-Modified` and answer conditional requests with 304.
 """
 
 from starlette.requests import Request
@@ -27,7 +27,7 @@ _WRITTEN_BEFORE_S = 90 * 86_400
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Scripts on every host, robots.txt on some."""
+    """Return the routes: scripts on every host, robots.txt on some."""
     written = platform.world.now - _WRITTEN_BEFORE_S
 
     async def robots(request: Request) -> Response:

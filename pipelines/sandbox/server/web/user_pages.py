@@ -1,7 +1,7 @@
-"""Share pages of accounts: who one is, and a first screen of posts, which it also loads itself.
+"""Share pages of accounts: the account, and a first screen of posts, which the script also loads.
 
-Route name: `user_page`. The path of a shared link holds a numeric id; the id that counts is in its
-query. The list stands under one of three names, and some pages come without it.
+Route name: `user_page`. The path of a shared link holds a numeric id; the relevant id is in its
+query. The list has one of three names, and some pages lack it.
 """
 
 from urllib.parse import quote
@@ -21,13 +21,13 @@ LIST_FORMS = (
     ("awemeList", "hasMore", "maxCursor"),
     ("items", "has_more", "max_cursor"),
 )
-"""Names of the list, of "there is more" and of the cursor, by the account's row."""
+"""Keys of the list, of "has more" and of the cursor, by the account's row."""
 _WITHOUT_LIST = 7
-"""Every page of so many comes without its list."""
+"""One page in so many has no list."""
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Pages of accounts."""
+    """Return the route."""
 
     async def page(request: Request) -> Response:
         sec_uid = request.query_params.get("sec_uid") or request.path_params["account"]
@@ -39,12 +39,12 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 def has_list(index: int) -> bool:
-    """True when the page of an account comes with its first screen."""
+    """Return True if the page of an account contains its first screen."""
     return index % _WITHOUT_LIST != _WITHOUT_LIST - 1
 
 
 def user_calls(sec_uid: str) -> list[Document]:
-    """What a page of an account asks for by script."""
+    """Return the requests of an account page's script."""
     given = f"?sec_uid={quote(sec_uid, safe='')}"
     posts = f"/web/api/v2/aweme/post/{given}&count={LARGEST_PAGE}&aid=1128&max_cursor="
     return [
@@ -54,7 +54,7 @@ def user_calls(sec_uid: str) -> list[Document]:
 
 
 def user_page(platform: Platform, index: int | None) -> Document:
-    """The document of a page."""
+    """Return the document of a page."""
     if index is None:
         unknown: Document = {"status_code": 5, "user_info": None}
         data: Document = {"userInfoRes": unknown, "postListData": None}
@@ -84,14 +84,14 @@ def _posts(platform: Platform, index: int) -> Document:
 
 
 def _rounded(platform: Platform, row: int) -> Document:
-    """A post whose likes are shown as a person reads them."""
+    """Return a post with its likes as displayed (rounded)."""
     work = platform.world.works.row(row)
     shown = post_work(platform, work)
     return {**shown, "statistics": {"digg_count": to_shown_count(work.digg_count)}}
 
 
 def to_shown_count(count: int) -> int | str:
-    """A count as pages show it: exact below ten thousand, then rounded."""
+    """Return a count as displayed: exact below ten thousand, then rounded."""
     if count < 10_000:  # noqa: PLR2004  # where pages begin to round
         return count
     hundred_millions = 100_000_000

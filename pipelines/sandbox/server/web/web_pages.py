@@ -1,8 +1,8 @@
 """Desktop pages on the web host, and the detail JSON that they load.
 
 Route names: `web_video_page`, `web_detail`, `web_user_page`, `web_music_page`, `web_hashtag_page`,
-`web_start_page` (which shows the video of its `modal_id`), `verify_page`. A video that guests cannot
-see leads to the page for videos now gone; the detail JSON answers only who brings the guest cookie.
+`web_start_page` (which shows the video of its `modal_id`), `verify_page`. A hidden video redirects
+to the page for deleted videos; the detail JSON requires the guest cookie.
 """
 
 from urllib.parse import quote
@@ -35,7 +35,7 @@ GONE_MARK = "web_video_404_link"
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Pages of videos, accounts, tracks and hashtags, and the detail JSON."""
+    """Return the routes of the pages and of the detail JSON."""
     pages = _Desktop(platform)
     desktop, featured = (WEB,), (FEATURED,)
     return [
@@ -67,7 +67,7 @@ class _Desktop:
         return self._work_page(request, request.path_params["aweme_id"])
 
     async def start(self, request: Request) -> Response:
-        """The start page; with a `modal_id` that of a video, unless it stands for one now gone."""
+        """Return the start page, or the page of the video of `modal_id` unless it is deleted."""
         modal = request.query_params.get("modal_id")
         if modal and request.query_params.get("previous_page") != GONE_MARK:
             return self._work_page(request, modal)
@@ -94,7 +94,7 @@ class _Desktop:
         return set_guest_cookie(request, answer, entity=aweme_id)
 
     def _detail(self, aweme_id: str) -> Document:
-        """The video, or why not; of a video that never was it says nothing at all."""
+        """Return the video or the reason why not; an unknown id gets no reason."""
         work = self.platform.world.work_of(aweme_id)
         log: Document = {"impr_id": f"2025{aweme_id}"}
         if work is not None and self.platform.world.is_public(work):
@@ -116,13 +116,13 @@ class _Desktop:
         return with_guest_cookie(request, page, entity=aweme_id)
 
     def _gone(self, work: Work | None) -> str:
-        """Where videos lead that guests cannot see; the video that it names is an unrelated one."""
+        """Return the redirect target of hidden videos, which names an unrelated video."""
         row = 0 if work is None else (work.index + 1) % len(self.platform.world.works)
         other = self.platform.world.works.aweme_id[row]
         path = f"/jingxuan?previous_page={GONE_MARK}&modal_id={other}"
         return self.platform.addresses.on(WEB, path)
 
     def _page(self, request: Request, calls: list[Document], entity: str) -> Response:
-        """A page that has nothing but what its script loads."""
+        """Return a page without data of its own; its script loads everything."""
         page = to_desktop_page({"app": {"id": quote(entity)}}, calls=calls)
         return with_guest_cookie(request, page, entity=entity)

@@ -1,7 +1,7 @@
-"""Videos whose own sound differs from what their music id promises: which ones, and how.
+"""Videos whose own sound differs from the sound of their music id: which ones, and how.
 
-On the platform a video names a music id whatever its own sound track holds. What belongs here: the
-share of such videos, which they are, and what is then heard. How it sounds is in `recordings.py`.
+On the platform a video names a music id whatever its own audio contains. What belongs here: the
+share of such videos, their selection, and what they play. Rendering is in `sound/recordings.py`.
 """
 
 from dataclasses import replace
@@ -19,27 +19,27 @@ from pipelines.sandbox.world.content.videos import Alteration, Work, WorkTable
 from pipelines.sandbox.world.random_streams import Ints, stream
 
 ALTERED_SHARE = 0.12
-"""Part of the videos under music ids that carry a track whose own sound differs. Photo posts have
-no sound of their own: they play the file of the music id."""
+"""Share of the videos under music ids with a track whose own sound differs. Photo posts have no
+sound of their own: they play the file of the music id."""
 _KINDS = (Alteration.REPLACED, Alteration.MUTED, Alteration.VOICED_OVER, Alteration.LIVE)
-"""They take turns, so that each is a quarter of the share and small worlds have all of them."""
+"""Assigned in rotation, so that each is a quarter of the share and small worlds have all."""
 NOT_OF_AN_ID = -1
-"""Row of a sound that stands under no music id."""
+"""Row of a sound that belongs to no music id."""
 
 
 def with_alterations(
     seed: int, works: WorkTable, sounds: SoundTable, *, library: Ints, tracks: int, share: float
 ) -> WorkTable:
-    """The videos, of which a share has a sound of its own.
+    """Give a share of the videos their own sound.
 
     Args:
         seed: Seed of the world.
         works: All videos, none altered yet.
         sounds: All sounds.
-        library: Compositions that have nothing to do with a track; a replaced sound is one of them.
-        tracks: How many compositions are tracks.
-        share: Part of the eligible videos, 0 to 1. It holds for each track, under its own music id
-            and under others, as nearly as whole videos allow.
+        library: Unrelated compositions; a replaced sound is one of them.
+        tracks: Number of compositions that are tracks.
+        share: Share of the eligible videos, 0 to 1. It applies to each track, under its own music
+            id and under others, as closely as whole videos allow.
     """
     rng = stream(seed, "alterations")
     rows = _eligible(works, sounds, tracks=tracks)
@@ -65,8 +65,7 @@ def _eligible(works: WorkTable, sounds: SoundTable, *, tracks: int) -> Ints:
 
 
 def heard_in(work: Work, sound: Sound) -> Sound:
-    """What is really heard in a video, as a sound that stands under no music id where it is
-    another than that of its music id.
+    """Return the sound that a video really plays; one that belongs to no music id if it differs.
 
     Args:
         work: The video.

@@ -1,7 +1,7 @@
-"""Everything on the platform that has nothing to do with the tracks: library songs and speech.
+"""Background content that is unrelated to the tracks: library songs and speech.
 
-What belongs here: how many works each unrelated sound has. It fills the author screens, so that a
-track's videos have to be found among others.
+What belongs here: the number of videos of each unrelated sound. They fill the author screens, so
+that a track's videos have to be found among others.
 """
 
 from numpy.random import Generator

@@ -1,7 +1,7 @@
-"""Who posts what: plans become sounds with ids and videos with authors, times and counts.
+"""Turns plans into sounds with ids, and videos with authors, times and counts.
 
-What belongs here: the arrays of a world. What a track consists of is in `tracks.py`, look-ups are
-in `world.py`.
+What belongs here: the arrays of a world. What a track consists of is in `tracks.py`, lookups are in
+`world.py`.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from pipelines.sandbox.world.content.videos import WorkTable
 from pipelines.sandbox.world.random_streams import Ints, scattered, stream, timed_ids
 
 _TRACK_SHARE = 0.62
-"""Part of all videos that has to do with a track."""
+"""Share of all videos that are related to a track."""
 _DAY_S = 86_400
 
 
@@ -29,9 +29,9 @@ class Population:
         now: Unix seconds of the world's clock.
         sounds: All sounds; the own sounds of the tracks are `own_sounds`.
         works: All videos, oldest first.
-        title_score: Per composition, the composition whose title it bears.
+        title_score: Per composition, the composition whose title it has.
         own_sounds: Row of each track's own sound.
-        accounts: How many accounts there are.
+        accounts: Number of accounts.
     """
 
     now: int
@@ -43,13 +43,13 @@ class Population:
 
 
 def populate(seed: int, *, accounts: int, tracks: int, altered_share: float) -> Population:
-    """Invent everybody and everything of a world of this many accounts and tracks.
+    """Generate all accounts, sounds and videos of a world.
 
     Args:
         seed: Seed of the world.
-        accounts: How many accounts there are.
-        tracks: How many tracks there are.
-        altered_share: Part of the videos with a track whose own sound differs, see
+        accounts: Number of accounts.
+        tracks: Number of tracks.
+        altered_share: Share of the videos with a track whose own sound differs, see
             `alterations.py`.
     """
     now = _now(seed)
@@ -80,12 +80,12 @@ def populate(seed: int, *, accounts: int, tracks: int, altered_share: float) -> 
 
 
 def _now(seed: int) -> int:
-    start = 1_759_312_800  # 2025-10-01 18:00 in Shanghai: in the past of every machine
+    start = 1_759_312_800  # 2025-10-01 18:00 in Shanghai: in the past on every machine
     return start + int(stream(seed, "now").integers(0, 60)) * _DAY_S
 
 
 def _quotas(seed: int, accounts: int) -> Ints:
-    """How many videos each account has: most fit one screen, one of thirty does not."""
+    """Return the number of videos per account: most fit one screen, one in thirty does not."""
     rng = stream(seed, "quotas")
     usual = rng.integers(12, 20, size=accounts)
     busy = rng.integers(22, 31, size=accounts)
@@ -93,7 +93,7 @@ def _quotas(seed: int, accounts: int) -> Ints:
 
 
 def _with_namesakes(plans: list[PlannedTrack]) -> tuple[list[PlannedTrack], list[int]]:
-    """Give every namesake a composition of its own and note whose title it bears."""
+    """Give every namesake its own composition, and record whose title it has."""
     title_score = list(range(len(plans)))
     numbered = []
     for plan in plans:

@@ -1,7 +1,7 @@
-"""Posting: which account uses which sound, when, with what caption hint and what success.
+"""Posting: which account uses which sound, when, with which caption hint and popularity.
 
-Accounts post in bundles: a few videos about the same track, then others. So every track has a
-circle of authors whose first screens show much of it, as on the platform.
+Accounts post in bundles: a few videos with the same track, then others. So every track has a group
+of authors whose first screens show much of it, as on the platform.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from pipelines.sandbox.world.random_streams import Ints, stream, timed_ids
 
 _BUNDLE = 4
 _LEADS_WITH_OWN = 0.9
-"""Part of the bundles that holds a video under the track's own id; the rest needs a detour."""
+"""Share of bundles with a video under the track's own id; the others need another path."""
 _DAY_S = 86_400
 _HIDDEN = 0.04
 _STALE = 0.5
@@ -50,13 +50,13 @@ class Drafts:
 def draft_works(
     seed: int, plans: list[PlannedTrack], *, quotas: Ints, tracks: int, now: int
 ) -> Drafts:
-    """Hand the videos of all plans out to the accounts.
+    """Assign the videos of all plans to accounts.
 
     Args:
         seed: Seed of the world.
-        plans: Tracks first, then library songs, then what has no music.
-        quotas: How many videos each account posts.
-        tracks: How many of the plans are tracks.
+        plans: Tracks first, then library songs, then sounds without music.
+        quotas: Number of videos per account.
+        tracks: Number of plans that are tracks.
         now: Unix seconds.
     """
     flat = _Flat.of(plans)
@@ -129,7 +129,7 @@ def _slots(seed: int, quotas: Ints) -> tuple[Ints, Flags]:
 def _seated(
     seed: int, flat: _Flat, plans: list[PlannedTrack], leads: Flags, *, tracks: int
 ) -> Ints:
-    """An order of videos, one per slot: tracks get their slots one after the other."""
+    """Return an order of videos, one per slot; tracks fill slots one after the other."""
     ends = np.searchsorted(flat.plan, np.arange(len(plans)), side="right")
     order = []
     begin = 0
@@ -147,7 +147,7 @@ def _led(rng: Generator, is_own: Flags, leads: Flags) -> Ints:
     """Videos of one track, shuffled, such that most bundles lead with one under its own id."""
     own = rng.permutation(np.flatnonzero(is_own))
     starts = np.flatnonzero(leads | (np.arange(leads.size) == 0))
-    skipped = int(starts.size * (1 - _LEADS_WITH_OWN))  # none in a circle of a few authors
+    skipped = int(starts.size * (1 - _LEADS_WITH_OWN))  # 0 for a group of a few authors
     seats = rng.permutation(starts)[skipped:][: own.size]
     result = np.full(is_own.size, -1, dtype=np.int64)
     result[seats] = own[: seats.size]
@@ -157,7 +157,7 @@ def _led(rng: Generator, is_own: Flags, leads: Flags) -> Ints:
 
 
 def _named(seed: int, flat: _Flat, tracks: int) -> Ints:
-    """Composition that each caption names: mostly its own track, sometimes a wrong one."""
+    """Return the composition that each caption names: mostly its own, sometimes a wrong one."""
     rng = stream(seed, "hints")
     count = flat.sound.size
     chance = np.where(flat.group == 1, _HINT_SINGLE, _HINT_LARGE)
@@ -210,10 +210,10 @@ def _other_counts(rng: Generator, digg: Ints) -> dict[str, Ints]:
 
 
 def _states(rng: Generator, is_lead: Flags) -> Ints:
-    """A fixed share of videos is hidden, so that no world is without them by chance.
+    """Hide a fixed share of videos, so that no world lacks them by chance.
 
-    The first video of a bundle stays public: it is the door to the others, and a scan that reads no
-    search could not be held to finding what lies behind a closed one.
+    The first video of a bundle stays public: it leads to the others, which a scan without search
+    could not find otherwise.
     """
     state = np.full(is_lead.size, State.PUBLIC, dtype=np.int64)
     hidden = rng.permutation(np.flatnonzero(~is_lead))[: round(is_lead.size * _HIDDEN)]

@@ -1,7 +1,7 @@
-"""What a sound is: which composition it carries, how it was changed, and what that means.
+"""Sounds: the composition of each, how it was changed, and its relation to the original.
 
 One music id has one sound. The table of sounds is a set of arrays (a world may have tens of
-thousands); `Sound` is one row of it as a record.
+thousands); `Sound` is one row of it.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Flags = NDArray[np.bool_]
 
 
 class SoundKind(IntEnum):
-    """How a sound came to be."""
+    """How a sound was made."""
 
     MAIN = 0
     REUPLOAD = 1
@@ -49,17 +49,17 @@ class Sound:
     Attributes:
         index: Row in the table of sounds.
         music_id: Its public id.
-        kind: How it came to be.
-        score: The composition that is heard, -1 for speech and silence.
+        kind: How it was made.
+        score: The composition in it, -1 for speech and silence.
         start_s: Where in the composition it begins.
         duration_s: Its length, as heard.
         speed: Tempo ratio to the composition's own.
         semitones: Pitch shift.
         voice_db: Level of the voice against the music; None without a voice.
-        carried_s: How long the composition is heard at all.
-        lead_s: Silence or speech before it begins.
+        carried_s: How long the composition is heard.
+        lead_s: Silence or speech before the composition begins.
         stereo: True for two channels.
-        owner: Account that brought it along, -1 for a published song.
+        owner: Account that uploaded it, -1 for a published song.
     """
 
     index: int

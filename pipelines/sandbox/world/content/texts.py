@@ -1,7 +1,7 @@
-"""Names, titles and captions, each made from its own stream when it is asked for.
+"""Names, titles and captions, each generated from its own random stream on demand.
 
-What belongs here: how words are put together. The words are in `words.py`; who says what about
-which track is decided in `population.py`.
+What belongs here: how words are combined. The words are in `vocabulary.py`; which caption names
+which track is decided in `posting.py`.
 """
 
 from functools import lru_cache
@@ -21,7 +21,7 @@ def pick(rng: Generator, values: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=65_536)  # a search reads the title behind every caption
 def song_title(seed: int, score: int) -> str:
-    """Title of a composition. Every sixth or so has a form that breaks careless code."""
+    """Return the title of a composition. About one in six has a form that breaks careless code."""
     rng = stream(seed, "title", score)
     pairs = stream(seed, "title pairs").permutation(_PAIRS)
     mood, thing = divmod(int(pairs[score % _PAIRS]), len(words.THINGS_ZH))
@@ -79,7 +79,7 @@ def signature(seed: int, account: int) -> str:
 
 
 def user_sound_title(seed: int, account: int) -> str:
-    """Title that the platform gives to a sound somebody brought along."""
+    """Return the platform's title for a sound that an account uploaded."""
     return words.SOUND_OF.format(name=nickname(seed, account))
 
 
@@ -110,5 +110,5 @@ def caption(seed: int, work: int, *, title: str | None, as_tag: bool) -> str:
 
 
 def to_tag(title: str) -> str:
-    """A title as people write it into a hashtag: without spaces and signs."""
+    """Return a title as users write it into a hashtag: without spaces and punctuation."""
     return "".join(letter for letter in title if letter.isalnum())[:40]

@@ -1,7 +1,7 @@
-"""How one track lives on the platform: its own id, its re-uploads, variants, covers, namesakes.
+"""Plan of one track: its own music id, re-uploads, variants, covers, namesakes.
 
-What belongs here: how many works each sound of a track has and what each sound is. Who posts them
-is in `population.py`, how they sound in `render.py`.
+What belongs here: the sounds of a track, and the number of videos of each. Who posts them is in
+`posting.py`, rendering is in `sound/recordings.py`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,8 @@ HEARD_S = 11.0
 """A carrying sound shares at least this much with the track's own id (short ones: their length)."""
 
 _EVENLY, _WITHIN = 0.754878, 0.618034
-"""Steps that spread kinds evenly over the tracks and within one, so that small worlds have all."""
+"""Low-discrepancy steps that spread kinds evenly over tracks and within one, so that small worlds
+have all kinds."""
 _GROUP_SIZES = (1, 1, 1, 1, 2, 2, 3, 4, 6, 8, 12)
 _CARRYING_KINDS = (
     (SoundKind.REUPLOAD, 0.36),
@@ -70,7 +71,7 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
     Args:
         seed: Seed of the world.
         score: Composition of the track.
-        works: How many videos have to do with a track on average, covers and all.
+        works: Average number of videos related to a track, including covers.
     """
     rng = stream(seed, "track", score)
     carrying = max(6, round(works / 1.5 * float(np.exp(rng.normal(0.0, 0.3)))))
@@ -97,7 +98,7 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
 
 
 def plan_carrier(rng: Generator, *, score: int, start_s: float, duration_s: float) -> PlannedSound:
-    """Another sound of a track that somebody brings along later: at normal speed, for one video.
+    """Plan another sound of a track that is uploaded later: at normal speed, for one video.
 
     Args:
         rng: Where the choice is drawn from.

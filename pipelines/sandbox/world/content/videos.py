@@ -1,6 +1,6 @@
-"""What a video is: who posted which sound, when, how it did, and whether guests may see it.
+"""Videos: author, sound, time, counts, and visibility to guests.
 
-Videos are arrays (a large world has 200,000); `Work` is one of them as a record.
+The table of videos is a set of arrays (a large world has 200,000); `Work` is one row of it.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pipelines.sandbox.world.random_streams import Ints
 
 
 class State(IntEnum):
-    """Who may see a video."""
+    """Visibility of a video."""
 
     PUBLIC = 0
     DELETED = 1
@@ -20,7 +20,7 @@ class State(IntEnum):
 
 
 class Alteration(IntEnum):
-    """What is heard in a video instead of the sound of the music id that it names."""
+    """What a video plays instead of the sound of its music id."""
 
     NONE = 0
     MUTED = 1
@@ -43,8 +43,8 @@ class Work:
         comment_count: Comments.
         collect_count: Bookmarks.
         share_count: Shares.
-        state: Who may see it.
-        is_listed: True where list surfaces show it; some hidden works are still listed.
+        state: Its visibility.
+        is_listed: True if list surfaces show it; some hidden videos are still listed.
         is_pinned: Pinned by its author.
         is_photo: A photo post; its sound comes as MP3.
         is_silent: Its sound is the platform's silent placeholder.

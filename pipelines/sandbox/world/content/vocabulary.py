@@ -1,6 +1,6 @@
-"""The invented vocabulary: morphemes, phrases and hostile strings. No real artist, no real song.
+"""Vocabulary: morphemes, phrases and hostile strings. No real artist, no real song.
 
-Data only. What is made of the words is in `texts.py`.
+Data only. Texts are built in `texts.py`.
 """
 
 PLACES_ZH = (
@@ -60,7 +60,7 @@ HOSTILE = (
     "../../etc/passwd; drop table works;--",
 )
 SOUND_OF = "@{name}创作的原声"
-"""Title of a sound that a user brought along: it names the person, never the song."""
+"""Title of a sound that a user uploaded: it names the user, never the song."""
 RELEASES = (
     "{title} (DJ版)",
     "{title} (剪辑版)",

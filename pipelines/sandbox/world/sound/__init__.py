@@ -1,1 +1,1 @@
-"""How a world sounds: composition, instruments, voice, edits, encoding. Arrays in, files out."""
+"""Sound synthesis of a world: composition, instruments, voice, effects, encoding, cache."""

@@ -104,7 +104,7 @@ def arrange(rng: Generator, score: Score, *, unlike: Arrangement | None = None) 
 
 
 def _tuning(rng: Generator, unlike: Arrangement | None) -> float:
-    """Everybody tunes a little differently; a cover never exactly as the original."""
+    """Return the tuning in cents; a cover never has exactly that of the original."""
     if unlike is None:
         return float(rng.uniform(-25, 25))
     return unlike.cents + float(rng.choice((-1, 1))) * float(rng.uniform(12, 30))
@@ -121,7 +121,7 @@ def _other(rng: Generator, names: tuple[str, ...], taken: str) -> str:
 
 
 class Player:
-    """Renders a score by an arrangement. Equal notes are computed once."""
+    """Renders a score with an arrangement. Equal notes are computed once."""
 
     def __init__(
         self, score: Score, arrangement: Arrangement, *,
@@ -172,7 +172,7 @@ class Player:
         return notes
 
     def _voiced(self, chord: Chord, before: list[int]) -> list[int]:
-        """The chord in the position nearest to the one before, as hands go."""
+        """Return the chord in the inversion nearest to the previous one, as a player would."""
         pitches = sorted(chord.pitches)
         turns = [
             sorted(pitches[turn:] + [pitch + 12 for pitch in pitches[:turn]])
@@ -215,7 +215,7 @@ class Player:
         return max(0, int(((beat + swing) * self.beat_s + late) * RATE))
 
     def _take(self, name: str, note: Note) -> Samples:
-        """One of a few takes of a note: nobody plays it exactly alike, and takes are kept."""
+        """Return one of a few cached variations of a note: players never repeat it exactly."""
         take = int(self.rng.integers(_TAKES))
         key = (name, note.pitch, round(note.length, 3), take)
         if key not in self.bank:
@@ -241,7 +241,7 @@ class Player:
         return out
 
     def _strength(self, *, is_hit: bool) -> float:
-        """How hard a drum is hit: now and then left out, now and then added softly."""
+        """Return how hard a drum is hit: sometimes left out, sometimes added softly."""
         drawn = float(self.rng.random())
         if is_hit:
             return 0.0 if drawn < _LEFT_OUT else 0.7 + 0.3 * drawn

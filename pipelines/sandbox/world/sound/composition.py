@@ -1,7 +1,7 @@
-"""Composition: what is played, in beats and pitches, before anybody chooses instruments.
+"""Composition: notes in beats and pitches, independent of instruments.
 
-Each composition has its own tempo, metre, scale, chords and melody, from its own stream. How it is
-played is in `arrangement.py`.
+Each composition has its own tempo, metre, scale, chords and melody, from its own random stream. How
+it is played is in `arrangement.py`.
 """
 
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Score:
 
 
 def compose(rng: Generator, *, length_s: float) -> Score:
-    """Invent a composition that lasts at least `length_s` seconds at its own tempo."""
+    """Generate a composition that lasts at least `length_s` seconds at its own tempo."""
     tempo = float(rng.uniform(68.0, 172.0))
     beats = 3 if chance(rng, 0.15) else 4
     scale = SCALES[int(rng.integers(len(SCALES)))]

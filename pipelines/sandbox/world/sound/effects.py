@@ -1,4 +1,4 @@
-"""What people do to recordings: speed, pitch, tempo, cheap equipment, fades. Arrays in, arrays out.
+"""Audio effects of re-uploads: speed, pitch, tempo, cheap equipment, fades. Arrays in, arrays out.
 
 All signals are mono float32, shape (samples,), at `RATE`.
 """
@@ -40,7 +40,7 @@ def stretched(x: Samples, tempo: float) -> Samples:
 
 
 def _best_shift(x: Samples, *, wanted: int, around: int) -> int:
-    """Where, near `around`, the signal goes on most like what would follow naturally."""
+    """Return the offset near `around` where the signal best matches the natural continuation."""
     following = x[wanted : wanted + _FRAME // 2 : 4]
     region = x[around - _SEARCH : around + _SEARCH + _FRAME // 2 : 4]
     if following.size < _FRAME // 8:
@@ -76,7 +76,7 @@ def coloured(x: Samples, rng: Generator) -> Samples:
 
 
 def on_stage(x: Samples, rng: Generator) -> Samples:
-    """As somebody in the audience records it: the hall answers, and the crowd is heard."""
+    """Simulate a recording from the audience: reverb of the hall, and crowd noise."""
     size = int(rng.uniform(0.5, 0.9) * RATE)
     fading = np.exp(-6.0 * np.arange(size) / size) * rng.standard_normal(size)
     padded = scipy.fft.next_fast_len(x.size + size, real=True)

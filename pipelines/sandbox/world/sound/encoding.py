@@ -1,4 +1,4 @@
-"""Samples to files as the platform serves them: AAC beside a tiny picture in MP4, or MP3.
+"""Encodes samples as the platform serves them: AAC with a tiny video stream in MP4, or MP3.
 
 Encoding is bit-exact for one version of the codecs, and costs about a tenth of a second.
 """

@@ -1,7 +1,7 @@
 """Instruments: one note of a timbre as samples. All tracks share them, as real ones share synths.
 
-Wavetables with an own brightness over time stand for additive, FM, plucked and detuned-saw sounds:
-two table look-ups per voice and sample, which is what makes a new sound cheap.
+Wavetables with time-varying brightness approximate additive, FM, plucked and detuned-saw sounds:
+two table lookups per voice and sample, which makes rendering cheap.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""From a sound of the world to samples: compose, arrange, play, change.
+"""Renders a sound of the world to samples: compose, arrange, play, change.
 
-What belongs here: what each kind of sound is made of, and what is heard in a video that has a
-sound of its own. Caching and files are in `shelf.py`.
+What belongs here: how each kind of sound is made, and the audio of a video with its own sound.
+Caching and files are in `sound_cache.py`.
 """
 
 from collections.abc import Callable
@@ -19,9 +19,9 @@ from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.voice import speech
 
 _BY_PHONE = 0.3
-"""Part of the voice-overs that were recorded with cheap equipment as a whole."""
+"""Share of voice-overs that were recorded with cheap equipment as a whole."""
 BaseOf = Callable[[int], Samples]
-"""Gives the recording of a composition, `BASE_S` seconds at its own speed."""
+"""Returns the recording of a composition, `BASE_S` seconds at its own speed."""
 
 
 def composition(seed: int, score: int) -> tuple[Score, Arrangement]:
@@ -31,14 +31,14 @@ def composition(seed: int, score: int) -> tuple[Score, Arrangement]:
 
 
 def play_base(seed: int, score: int) -> Samples:
-    """The recording that a track's sounds are cut from, shape (BASE_S * RATE,)."""
+    """Render the recording that a track's sounds are cut from, shape (BASE_S * RATE,)."""
     written, arrangement = composition(seed, score)
     rng = stream(seed, "performance", score)
     return Player(written, arrangement, rng=rng, length_s=BASE_S).render()
 
 
 def play_cover(seed: int, sound: Sound) -> Samples:
-    """Other people play the composition: other instruments, and another key or tempo if so."""
+    """Render a cover: other instruments, and another key or tempo for some kinds."""
     written, original = composition(seed, sound.score)
     arrangement = arrange(stream(seed, "cover", sound.index), written, unlike=original)
     player = Player(
@@ -49,7 +49,7 @@ def play_cover(seed: int, sound: Sound) -> Samples:
 
 
 def render(seed: int, sound: Sound, base_of: BaseOf) -> Samples:
-    """Samples of a sound, shape (samples,), mono, at `RATE`."""
+    """Render a sound, shape (samples,), mono, at `RATE`."""
     if sound.kind is SoundKind.SILENT:
         return np.zeros(int(sound.duration_s * RATE), dtype=np.float32)
     if sound.kind is SoundKind.SPEECH:
@@ -61,13 +61,13 @@ def render(seed: int, sound: Sound, base_of: BaseOf) -> Samples:
 
 
 def render_video(seed: int, work: Work, sound: Sound, base_of: BaseOf) -> Samples:
-    """Samples of what is heard in a video, shape (samples,), mono, at `RATE`.
+    """Render the audio of a video, shape (samples,), mono, at `RATE`.
 
     Args:
         seed: Seed of the world.
         work: The video.
         sound: The sound of its music id.
-        base_of: Gives recordings.
+        base_of: Returns recordings.
     """
     if work.alteration is Alteration.MUTED:
         return np.zeros(int(sound.duration_s * RATE), dtype=np.float32)
@@ -84,7 +84,7 @@ def render_video(seed: int, work: Work, sound: Sound, base_of: BaseOf) -> Sample
 
 
 def play_live(seed: int, work: Work, sound: Sound) -> Samples:
-    """The composition on a stage: other instruments, another tempo, a hall and its crowd."""
+    """Render a live performance: other instruments, another tempo, a hall and its crowd."""
     rng = stream(seed, "live", work.index)
     written, original = composition(seed, sound.score)
     speed = 1.0 + float(rng.choice((-1, 1))) * float(rng.uniform(0.03, 0.07))
@@ -136,7 +136,7 @@ def _medley(seed: int, sound: Sound, piece: Samples) -> Samples:
 
 
 def _filler(seed: int, sound: Sound, *, number: int, length_s: float) -> Samples:
-    """Some seconds of a composition that is heard nowhere else."""
+    """Render some seconds of a composition that occurs nowhere else."""
     rng = stream(seed, "filler", sound.index, number)
     written = compose(rng, length_s=length_s * 1.3)
     arrangement = arrange(rng, written)

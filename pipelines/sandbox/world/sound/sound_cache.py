@@ -1,7 +1,7 @@
-"""The shelf of rendered sounds: files on disk, made when first asked for, shared by processes.
+"""Cache of rendered sounds: files on disk, rendered on first use, shared by processes.
 
-A file's name holds seed, size of the world, sound version and music id, so that nothing stale is
-ever served. Writes are atomic; two processes that render the same sound write the same bytes.
+A file's name contains seed, size of the world, sound version and music id, so that nothing stale is
+served. Writes are atomic; two processes that render the same sound write the same bytes.
 """
 
 import io
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.sandbox.world.content.sounds import Sound, SoundKind
+from pipelines.sandbox.world.content.sounds import Sound
 from pipelines.sandbox.world.content.videos import Alteration, Work
 from pipelines.sandbox.world.sound.encoding import Codec, encode
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
@@ -19,7 +19,7 @@ from pipelines.sandbox.world.sound.recordings import play_base, render, render_v
 from pipelines.sandbox.world.world import World
 
 SOUND_VERSION = 9
-"""Raise it when anything changes that shapes the worlds, the samples or their encoding."""
+"""Increase it when a change affects the worlds, the samples or their encoding."""
 _SUFFIX: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
 _SCALE = 32_000.0
 
@@ -40,11 +40,11 @@ class Shelf:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, sound: Sound, *, codec: Codec = "aac") -> Path:
-        """Where the file of a sound is or will be."""
+        """Return the path of a sound's file, rendered or not."""
         return self.folder / f"{sound.music_id}.{_SUFFIX[codec]}"
 
     def file(self, sound: Sound, *, codec: Codec = "aac") -> Path:
-        """The file of a sound, rendered if it is not there yet."""
+        """Return the file of a sound, and render it if needed."""
         path = self.path(sound, codec=codec)
         if not path.exists():
             data = encode(self.samples(sound), codec=codec, stereo=sound.stereo)
@@ -52,11 +52,11 @@ class Shelf:
         return path
 
     def video_path(self, work: Work) -> Path:
-        """Where the file of a video that has a sound of its own is or will be."""
+        """Return the path of the file of a video with its own sound, rendered or not."""
         return self.folder / f"{work.aweme_id}-{work.alteration.name.lower()}.{_SUFFIX['aac']}"
 
     def video_file(self, work: Work) -> Path:
-        """The file that a video or a photo post plays, rendered if it is not there yet."""
+        """Return the file that a video or a photo post plays, and render it if needed."""
         sound = self.world.sounds.row(work.sound)
         if work.alteration is Alteration.NONE:
             return self.file(sound, codec="mp3" if work.is_photo else "aac")
@@ -67,18 +67,18 @@ class Shelf:
         return path
 
     def placeholder(self) -> Path:
-        """The silent file that photo posts without a sound have."""
+        """Return the silent file of photo posts without a sound."""
         path = self.folder / "silent.mp3"
         if not path.exists():
             _write(path, encode(np.zeros(5 * RATE, np.float32), codec="mp3", stereo=False))
         return path
 
     def samples(self, sound: Sound) -> Samples:
-        """Samples of a sound before encoding, shape (samples,), mono."""
+        """Return the samples of a sound before encoding, shape (samples,), mono."""
         return render(self.world.seed, sound, self.base)
 
     def base(self, score: int) -> Samples:
-        """The recording of a composition; kept on disk for tracks, which are asked for often."""
+        """Return the recording of a composition; cached on disk for tracks, which recur often."""
         if score >= self.world.track_count:
             return play_base(self.world.seed, score)
         path = self.folder / f"base{score}.npy"
@@ -86,15 +86,6 @@ class Shelf:
             pcm = np.round(play_base(self.world.seed, score) * _SCALE).astype(np.int16)
             _write(path, _npy(pcm))
         return np.asarray(np.load(path) / np.float32(_SCALE), dtype=np.float32)
-
-    def forms(self, music_id: str) -> list[tuple[int, Codec]]:
-        """Rows and codecs of the files that the videos of a music id ask for."""
-        sound = self.world.sound_of(music_id)
-        if sound is None or sound.kind is SoundKind.SILENT:
-            return []
-        photo = self.world.works.is_photo[self.world.works_by_sound(sound.index)]
-        forms: list[tuple[int, Codec]] = [(sound.index, "mp3")] if photo.any() else []
-        return forms if photo.size and photo.all() else [*forms, (sound.index, "aac")]
 
 
 def _npy(values: np.ndarray) -> bytes:

@@ -1,7 +1,7 @@
-"""Invented speech: syllables of voiced and unvoiced sound through moving formants.
+"""Synthetic speech: syllables of voiced and unvoiced sound through moving formants.
 
-Nobody is imitated: pitch, pace and vowels are drawn per speaker. Good enough to cover music the
-way a talking person does.
+No real voice is imitated: pitch, pace and vowels are drawn per speaker. It masks music as a talking
+voice does.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _LOW_RATE = RATE // 2  # speech has little above 11 kHz; half the rate is half t
 
 
 def speech(rng: Generator, *, length_s: float) -> Samples:
-    """Somebody talks with pauses, shape (samples,), peak 0.9."""
+    """Return speech with pauses, shape (samples,), peak 0.9."""
     pitch = float(rng.uniform(95, 240))
     pace = float(rng.uniform(0.14, 0.24))
     out = np.zeros(int(length_s * _LOW_RATE) + 1, dtype=np.float32)
