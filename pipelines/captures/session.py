@@ -167,8 +167,10 @@ class Captures:
     async def walk_music(
         self, music_id: str, *, limit: int, on_item: Callable[[str], None] = lambda _: None
     ) -> Walk:
-        """Videos under a music id, until about `limit` are seen or the list ends. `on_item` hears
-        of each video where the source reads them one by one, which may take minutes a page.
+        """Capture videos under a music id, until about `limit` are seen or the list ends.
+
+        `on_item` is called for each video if the source reads them one by one, which may take
+        minutes per page.
         """
         fetch = partial(self._page, "music_list", music_id, self._provider.fetch_music_page)
         steps = Steps(limit=limit, page_limit=LIST_PAGE_LIMIT)

@@ -32,7 +32,7 @@ from warehouse.records.errors import SametrackError, UnreachableError
 from warehouse.records.health import SurfaceHealth
 
 TIME_S = 22.0
-"""Time limit of an examination. A busy machine is slow to load libraries."""
+"""Time limit of a health check. A busy machine is slow to load libraries."""
 AFTER_CHECKS_S = 8.0  # of that, left when the checks of this machine must have ended
 KEEPING_S = 2.0  # of that, left for storing the results of the surfaces
 STORES = frozenset({"disk", "data home", "control store", "warehouse"})
@@ -58,7 +58,7 @@ class Examination:
         looks: Looks at this machine, by what they look at.
         surfaces: The surfaces to be asked, and what became of them.
         findings: What was found on this machine, in the order in which it was found.
-        time_s: Time limit of the whole examination, in seconds.
+        time_s: Time limit of the whole health check, in seconds.
     """
 
     settings: Settings
@@ -130,7 +130,7 @@ class Examination:
         try:
             found = await within(look, self.time_s - AFTER_CHECKS_S, name=name)
         except TimeoutError:
-            says = f"no answer within {self.time_s - AFTER_CHECKS_S:.0f} s"
+            says = f"no result within {self.time_s - AFTER_CHECKS_S:.0f} s"
             found = (
                 Finding(name, "fail", says, "check the disk, and the store's server")
                 if name in STORES

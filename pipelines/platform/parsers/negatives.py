@@ -21,7 +21,7 @@ LOGIN_CODES = {2483: "login_code", 8: "login_code_8"}
 UNKNOWN_CODE = 5  # a bad or unknown id
 _BLOCKED = b"blocked"
 _VERIFY = "verify_check"
-_CAPTCHA = "verify"  # the type of a body that stands for a captcha
+_CAPTCHA = "verify"  # `type` of a body that demands a captcha
 _PAGE_KEPT = 64 * 1024  # refusal pages are short
 
 
@@ -114,7 +114,7 @@ def _by_code(body: Node) -> UpstreamError | None:
     if code == 0:
         return None
     if code in LOGIN_CODES:
-        return refused(LOGIN_CODES[code], "the surface wants an account", surface=body.surface)
+        return refused(LOGIN_CODES[code], "the surface requires an account", surface=body.surface)
     return refused(
         "unknown_code",
         "the surface answered with an unknown status",

@@ -57,8 +57,8 @@ class _Source:
         addresses: Profile whose link forms its world uses; nothing there is contacted.
         first_screens: It reads first screens only, so deeper pages come from stored observations.
         sessions: Readers that one process may open at once; browsers are expensive.
-        uses_device: It reads the platform's app on an Android device of the operator's.
-        is_experimental: Its surfaces answer today and may not tomorrow; answers say so.
+        uses_device: It reads the platform's app on the operator's Android device.
+        is_experimental: Its surfaces may stop working any day; responses are marked so.
     """
 
     build: Build | None = None
@@ -84,7 +84,7 @@ def _browser(name: str, supplies: Supplies) -> Provider:
 
 
 def _mobileapp(name: str, supplies: Supplies) -> Provider:
-    # Who never reads by a device need not load it.
+    # Device support is loaded only when it is used.
     from pipelines.platform.providers.mobileapp_guest import (  # noqa: PLC0415
         build_mobileapp_guest,
     )
@@ -149,12 +149,12 @@ def session_limit(name: str) -> int:
 
 
 def uses_device(name: str) -> bool:
-    """True for a source that reads an app on an Android device."""
+    """Return True for a source that reads an app on an Android device."""
     return _TABLE[name].uses_device
 
 
 def is_experimental(name: str) -> bool:
-    """True for a source that may stop to answer any day; demo data in its place is not."""
+    """Return True for a source that may stop working any day; False for its demo data."""
     return name in _TABLE and _TABLE[name].is_experimental
 
 

@@ -1,6 +1,8 @@
-"""`vidplat-web`, experimental: videos by the detail that the platform's own desktop pages load, then
-by the pages themselves; all else as `vidplat-public`. It takes no signature and solves nothing.
-Where both withhold a video, the public surfaces answer; what demands something ends the question.
+"""Provider `vidplat-web` (experimental): videos by the detail that the desktop pages load, then by
+the pages themselves; everything else as `vidplat-public`.
+
+It computes no signature and solves no challenge. If both withhold a video, the public surfaces are
+read; a demand for verification or an account ends the read.
 """
 
 from dataclasses import replace
@@ -36,12 +38,10 @@ def build_vidplat_web(name: str, supplies: Supplies) -> "VidplatWeb":
 
 
 class VidplatWeb(VidplatPublic):
-    """The public surfaces, and before them what the desktop pages load and carry."""
+    """The public surfaces, preceded by the detail JSON and the desktop pages."""
 
     async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
-        """One video: the desktop detail, where that withholds it the desktop page, and where that
-        does, too, the public sources.
-        """
+        """Fetch one video from the desktop detail, else the desktop page, else `vidplat-public`."""
         with open_trail() as trail:
             for ask in (self._detail, self._page):
                 try:

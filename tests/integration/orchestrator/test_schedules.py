@@ -79,7 +79,8 @@ def test_a_machine_that_is_not_fit_fails_the_run_of_the_doctor() -> None:
     class Unfit:
         def examine(self) -> dict[str, Any]:
             line = {"name": "disk", "state": "fail", "says": "full", "advice": None}
-            return {"exit_code": 3, "verdict": "checks failed on this machine: disk", "machine": [line]}
+            verdict = "checks failed on this machine: disk"
+            return {"exit_code": 3, "verdict": verdict, "machine": [line]}
 
     job = build_definitions(upkeep=Unfit()).resolve_job_def("doctor")
     with DagsterInstance.ephemeral() as instance:
