@@ -1,5 +1,5 @@
-// The reference page in English or Chinese. The description comes in the chosen language; the
-// labels of the vendored page are fixed words, which are replaced where they stand alone.
+// The API reference page in English or Chinese. The service sends the description in the chosen
+// language; the fixed labels of the vendored page are translated here.
 "use strict";
 
 const LABELS = {
@@ -42,16 +42,16 @@ const LABELS = {
   "Expand all": "全部展开",
   "Collapse all": "全部收起",
 };
-const WHAT = { en: "HTTP interface", zh: "HTTP 接口" };
+const TITLES = { en: "HTTP interface", zh: "HTTP 接口" };
 const CHINESE = "zh";
 
 function chosenLanguage() {
   const asked = new URLSearchParams(location.search).get("lang");
-  if (asked in WHAT) return asked;
+  if (asked in TITLES) return asked;
   return navigator.language.toLowerCase().startsWith(CHINESE) ? CHINESE : "en";
 }
 
-function sayInChinese(root) {
+function translateLabels(root) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const text = walker.currentNode;
@@ -62,8 +62,8 @@ function sayInChinese(root) {
 
 function showBar(language) {
   document.documentElement.lang = language;
-  document.title = `Sametrack · ${WHAT[language]}`;
-  document.getElementById("what").textContent = WHAT[language];
+  document.title = `Sametrack · ${TITLES[language]}`;
+  document.getElementById("what").textContent = TITLES[language];
   for (const link of document.querySelectorAll("#languages a")) {
     if (link.lang === language) link.setAttribute("aria-current", "true");
     link.addEventListener("click", () => { link.href = `?lang=${link.lang}${location.hash}`; });
@@ -74,7 +74,7 @@ const language = chosenLanguage();
 const page = document.getElementById("reference");
 showBar(language);
 if (language === CHINESE) {
-  new MutationObserver(() => sayInChinese(page))
+  new MutationObserver(() => translateLabels(page))
     .observe(page, { childList: true, subtree: true, characterData: true });
 }
 SwaggerUIBundle({

@@ -76,8 +76,8 @@ def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first
         f"740000000000000000{number}" for number in (3, 2, 4, 1)
     ]
     expect(card.locator("svg .moment")).to_have_count(1)
-    expect(card.locator("svg text.label")).to_have_text(f"Entry on the chart, {ENTRY}")
-    expect(card).to_contain_text("The platform is 8.0 days ahead of the chart (estimate).")
+    expect(card.locator("svg text.label")).to_have_text(f"Entered the chart on {ENTRY}")
+    expect(card).to_contain_text("Estimate: the platform is 8.0 days ahead of the chart.")
     expect(card).to_contain_text("platform first")
     assert view.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert view.page.evaluate("window.hasRun") is False
@@ -87,8 +87,8 @@ def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first
 def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(visitors: Visitors) -> None:
     view = visitors.open()
     card = follow(view, song(lead_days=-7.0, low_days=-9.0, high_days=-5.0, direction=None))
-    expect(card).to_contain_text("The platform is 7.0 days behind the chart (estimate).")
-    expect(card).to_contain_text("below zero: behind")
+    expect(card).to_contain_text("Estimate: the platform is 7.0 days behind the chart.")
+    expect(card).to_contain_text("negative means behind the chart")
     other = visitors.open(locale="zh-CN")
     nothing = {"lead_days": None, "low_days": None, "high_days": None, "direction": None}
     unknown = song(**nothing, reason="entry_not_seen", rise_before=None)

@@ -115,7 +115,7 @@ def test_foreign_texts_run_nothing_and_break_no_rule(visitors: Visitors) -> None
         )
         view.page.wait_for_timeout(20)
         seen |= set(view.page.locator("tbody tr.data .rank").all_inner_texts())
-    for tab in ("accounts", "picture", "related", "coverage"):
+    for tab in ("accounts", "plots", "related", "coverage"):
         view.page.locator(f'[data-tab="{tab}"]').click()
         view.page.wait_for_selector("#panel table, #panel svg.graph")
     assert len(seen) == len(HOSTILE) == 200

@@ -28,9 +28,9 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, visitors: V
     page.get_by_role("button", name="New watchlist").click()
     page.get_by_label("Name", exact=True).fill("songs")
     page.get_by_label("Ids or links, one per line").fill(f"{TRACK}\n")
-    page.get_by_label("Places up or down").fill("")
+    page.get_by_label("Rank change, at least").fill("")
     assert view.axe() == []
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="songs")).to_be_visible()
     kept = stage.control.watchlists()[0].plan
     assert (kept.every, kept.thresholds.rank_change, kept.thresholds.velocity) == (
@@ -47,8 +47,8 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, visitors: V
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
     assert not stage.control.watchlists()[0].plan.enabled
     assert view.axe() == []
-    page.get_by_role("button", name="Remove").click()
-    page.get_by_role("button", name="Remove it and its runs").click()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete it and its runs").click()
     expect(page.locator("main")).to_contain_text("No watchlists")
     assert stage.control.watchlists() == []
     _is_clean(view)

@@ -1,4 +1,4 @@
-// Everything that is asked of the service: one request, one stream, one blob. The token goes into
+// HTTP access to the service: JSON requests, file downloads and event streams. The token is sent in
 // a header only.
 import { batch } from "./html.js";
 import { isDemo, isExperimental, isOnline, lastExchange, needsToken, setUp, token } from "./state.js";
@@ -22,8 +22,8 @@ export const PATHS = {
   watchlists: "/api/v1/sametrack/watchlists",
 };
 
-// What the service said when it said no. `error` is its error document.
-export class Refusal extends Error {
+// An error response of the service. `error` is its error document.
+export class ServiceError extends Error {
   constructor(status, envelope) {
     super(envelope?.data?.error?.detail ?? envelope?.message ?? `HTTP ${status}`);
     this.status = status;
@@ -43,36 +43,36 @@ function headers(more = {}) {
   return token.value ? { ...more, Authorization: `Bearer ${token.value}` } : more;
 }
 
-// An answer's envelope. Throws Refusal for what the service refuses, TypeError when it is not there.
-export async function ask(path, { method = "GET", query, body, signal, isShown = false } = {}) {
-  const place = address(path, query);
+// Returns the response envelope. Throws ServiceError for error responses and TypeError if the service is unreachable.
+export async function request(path, { method = "GET", query, body, signal, isShown = false } = {}) {
+  const url = address(path, query);
   const started = performance.now();
   const options = { method, headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }), signal, credentials: "omit", cache: "no-store" };
   if (body !== undefined) options.body = JSON.stringify(body);
-  let answer;
+  let response;
   try {
-    answer = await fetch(place, options);
+    response = await fetch(url, options);
   } catch (error) {
     if (error.name !== "AbortError") isOnline.value = false;
     throw error;
   }
-  const envelope = await answer.json().catch((error) => {
-    if (error.name === "AbortError") throw error; // left while the answer came
+  const envelope = await response.json().catch((error) => {
+    if (error.name === "AbortError") throw error; // the view was left while the response arrived
     return null;
   });
   batch(() => {
     isOnline.value = true;
-    learn(answer.status, envelope);
+    updateState(response.status, envelope);
     if (isShown) {
       const ms = Math.round(performance.now() - started);
-      lastExchange.value = { method, place, body, status: answer.status, ms, envelope };
+      lastExchange.value = { method, place: url, body, status: response.status, ms, envelope };
     }
   });
-  if (!answer.ok || envelope === null) throw new Refusal(answer.status, envelope);
+  if (!response.ok || envelope === null) throw new ServiceError(response.status, envelope);
   return envelope;
 }
 
-function learn(status, envelope) {
+function updateState(status, envelope) {
   if (status === 401) needsToken.value = true;
   const refused = envelope?.data?.error;
   if (refused?.type === "profile_not_chosen") setUp.value = refused;
@@ -81,35 +81,36 @@ function learn(status, envelope) {
   if (envelope?.data?.is_experimental === true) isExperimental.value = true;
 }
 
-// A picture or a sound as an address of this page's own. The caller revokes it.
+// Fetches an image or a sound as a blob. A plain src attribute could not carry the token.
 export async function fetchBlob(path) {
-  return (await fetchRaw(path)).blob();
+  return (await fetchFile(path)).blob();
 }
-export async function fetchRaw(path) {
-  const answer = await fetch(path, { headers: headers(), credentials: "omit" });
-  if (!answer.ok) throw new Refusal(answer.status, await answer.json().catch(() => null));
-  return answer;
+export async function fetchFile(path) {
+  const response = await fetch(path, { headers: headers(), credentials: "omit" });
+  if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
+  return response;
 }
 
-// Server-sent events by fetch, so that the token stays in a header. Calls `hear(name, data)`.
-export async function follow(path, hear, { signal, lastId } = {}) {
+// Reads server-sent events through fetch, because EventSource cannot send the token in a header.
+// Calls `onEvent(name, data, id)`.
+export async function follow(path, onEvent, { signal, lastId } = {}) {
   const more = lastId ? { "Last-Event-ID": lastId } : {};
-  const answer = await fetch(path, { headers: headers({ Accept: "text/event-stream", ...more }), signal, credentials: "omit", cache: "no-store" });
-  if (!answer.ok) throw new Refusal(answer.status, await answer.json().catch(() => null));
-  if (answer.status === 204) return;
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let kept = "";
+  const response = await fetch(path, { headers: headers({ Accept: "text/event-stream", ...more }), signal, credentials: "omit", cache: "no-store" });
+  if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
+  if (response.status === 204) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = "";
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    kept += value;
-    const parts = kept.split(/\r?\n\r?\n/);
-    kept = parts.pop();
-    for (const part of parts) deliver(part, hear);
+    buffer += value;
+    const parts = buffer.split(/\r?\n\r?\n/);
+    buffer = parts.pop();
+    for (const part of parts) deliver(part, onEvent);
   }
 }
 
-function deliver(part, hear) {
+function deliver(part, onEvent) {
   const event = { name: "message", data: [], id: null };
   for (const line of part.split(/\r?\n/)) {
     const cut = line.indexOf(":");
@@ -120,5 +121,5 @@ function deliver(part, hear) {
     if (field === "data") event.data.push(value);
     if (field === "id") event.id = value;
   }
-  if (event.data.length) hear(event.name, JSON.parse(event.data.join("\n")), event.id);
+  if (event.data.length) onEvent(event.name, JSON.parse(event.data.join("\n")), event.id);
 }

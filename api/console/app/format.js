@@ -1,4 +1,4 @@
-// Numbers, times and foreign text as people read them. Unknown is a dash, never 0.
+// Formats numbers, times and untrusted text for display. Unknown values are a dash, never 0.
 import { lang } from "./state.js";
 import { html } from "./html.js";
 
@@ -55,19 +55,19 @@ function toDate(value) {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-// Control characters are shown as their pictures; marks that turn the direction are removed.
+// Control characters become visible symbols; bidirectional control marks are removed.
 export function visible(text) {
   return String(text ?? "")
     .replace(/[\u0000-\u001f]/g, (sign) => (/\s/.test(sign) ? " " : String.fromCharCode(0x2400 + sign.charCodeAt(0))))
     .replace(/[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, "");
 }
 
-// Text that somebody else wrote: of its own direction, and it cannot disturb its neighbours.
+// Text from the platform. <bdi> isolates its direction, so that it cannot reorder its neighbours.
 export function Foreign({ text, none = DASH }) {
   const shown = visible(text).trim();
   return shown ? html`<bdi dir="auto">${shown}</bdi>` : html`<span class="soft">${none}</span>`;
 }
-// Only addresses that a browser opens as a page; anything else stays text.
+// Returns http(s) links only; anything else, such as javascript:, is shown as text.
 export function safeLink(address) {
   return /^https?:\/\//i.test(address ?? "") ? address : null;
 }

@@ -1,4 +1,4 @@
-// The one place where markup is made: text nodes only, no string is ever parsed as HTML.
+// The only place that creates markup. Values become text nodes; no string is parsed as HTML.
 import htm from "../vendor/htm/htm.mjs";
 import { h, render, Fragment } from "../vendor/preact/preact.mjs";
 

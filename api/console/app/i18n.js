@@ -1,30 +1,30 @@
-// Both languages. Words of machine terms come from the service, so that report, terminal and
-// console say the same.
+// Translations. Labels of machine terms (stop reasons, surfaces, …) come from the service, so that
+// report, terminal and console use the same ones.
 import { signal } from "./html.js";
 import { lang } from "./state.js";
-import words from "./words/all.js";
+import messages from "./messages/all.js";
 
-const LANGS = ["en", "zh"]; // in the order of the texts of a word
-const machineWords = signal({});
+const LANGS = ["en", "zh"]; // order of the texts in a message
+const termLabels = signal({});
 
 export function t(key, values = {}) {
-  const text = words[key]?.[LANGS.indexOf(lang.value)] ?? key;
+  const text = messages[key]?.[LANGS.indexOf(lang.value)] ?? key;
   return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 }
 
-// Plain words of a machine word of a table (stop, surface, link, …); the word itself if unknown.
-export function say(table, word) {
-  if (word === null || word === undefined || word === "") return "—";
-  const found = machineWords.value[table]?.[word];
-  return found ? found[lang.value] : String(word).replaceAll("_", " ");
+// Label of a machine term from a table (stop, surface, link, …); the term itself if unknown.
+export function labelOf(table, term) {
+  if (term === null || term === undefined || term === "") return "—";
+  const found = termLabels.value[table]?.[term];
+  return found ? found[lang.value] : String(term).replaceAll("_", " ");
 }
 
-// English and Chinese fields of an answer: the one of the chosen language.
+// Picks the English or Chinese field of a response by the chosen language.
 export function either(enText, zhText) {
   return (lang.value === "zh" ? zhText : enText) ?? enText ?? zhText ?? "";
 }
 
-export async function loadWords() {
-  const answer = await fetch("/console/words.json", { credentials: "omit" });
-  if (answer.ok) machineWords.value = await answer.json();
+export async function loadTermLabels() {
+  const response = await fetch("/console/words.json", { credentials: "omit" });
+  if (response.ok) termLabels.value = await response.json();
 }

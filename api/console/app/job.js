@@ -1,5 +1,5 @@
-// A job as it is now: events while they come, polling where they do not.
-import { PATHS, Refusal, ask, follow } from "./api.js";
+// Follows a job: by server-sent events, or by polling where no stream is available.
+import { PATHS, ServiceError, request, follow } from "./api.js";
 import { signal } from "./html.js";
 import { isDemo } from "./state.js";
 
@@ -7,7 +7,7 @@ const FINAL = new Set(["completed", "failed", "cancelled"]);
 export const isOver = (job) => FINAL.has(job?.status);
 const POLL_MS = 1500;
 
-// Watches a job until it ends. `state` is a signal of {job, error, mode, since}.
+// Follows a job until it ends. `state` is a signal of {job, error, mode, log}.
 export class JobWatch {
   constructor(jobId, { onEnd } = {}) {
     this.jobId = jobId;
@@ -28,7 +28,7 @@ export class JobWatch {
     }
   }
 
-  // One stream; a stream that is not to be had is replaced by one look after a while.
+  // Reads one stream. If there is none, polls once after a pause.
   async listen() {
     try {
       this.update({ mode: "events" });
@@ -38,15 +38,15 @@ export class JobWatch {
       }, { signal: this.stopping.signal, lastId: this.lastId });
       if (!isOver(this.state.value.job)) await this.poll();
     } catch (error) {
-      if (error.name === "AbortError" || (error instanceof Refusal && error.status < 429)) throw error;
+      if (error.name === "AbortError" || (error instanceof ServiceError && error.status < 429)) throw error;
       this.update({ mode: "polling" });
       await this.rest();
-      await this.poll().catch((failed) => { if (failed instanceof Refusal) throw failed; });
+      await this.poll().catch((failed) => { if (failed instanceof ServiceError) throw failed; });
     }
   }
 
   async poll() {
-    const envelope = await ask(`${PATHS.jobs}/${this.jobId}`, { signal: this.stopping.signal, isShown: true });
+    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, { signal: this.stopping.signal, isShown: true });
     this.take(envelope.data);
     return envelope.data;
   }
@@ -66,7 +66,7 @@ export class JobWatch {
   }
 
   async cancel() {
-    const envelope = await ask(`${PATHS.jobs}/${this.jobId}`, { method: "DELETE", isShown: true });
+    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, { method: "DELETE", isShown: true });
     this.take(envelope.data);
   }
 

@@ -1,13 +1,13 @@
-// Limits and meanings of parameters, as the service's own reference tells them. Forms work without.
-import { PATHS, ask } from "./api.js";
+// Parameter limits and descriptions from the service's reference. Forms also work without them.
+import { PATHS, request } from "./api.js";
 import { signal } from "./html.js";
 
 export const reference = signal(null);
-let asked = null;
+let pending = null;
 
 export function loadLimits() {
-  asked ??= ask(PATHS.reference).then((envelope) => { reference.value = envelope.data; }, () => { asked = null; });
-  return asked;
+  pending ??= request(PATHS.reference).then((envelope) => { reference.value = envelope.data; }, () => { pending = null; });
+  return pending;
 }
 export function limitsOf(name, operation = "music_collection_jobs") {
   const found = reference.value?.operations.find((one) => one.id === operation);

@@ -1,8 +1,8 @@
-// The page: its frame, which view the address asks for, the token, and what is said at the top.
-import { PATHS, ask } from "./api.js";
+// The page: frame, routing to views, token dialog and the status strips at the top.
+import { PATHS, request } from "./api.js";
 import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
-import { loadWords, t } from "./i18n.js";
-import { CheckField, Fault, Icon, TextField } from "./parts/ui.js";
+import { loadTermLabels, t } from "./i18n.js";
+import { CheckField, ErrorNote, Icon, TextField } from "./parts/ui.js";
 import { link, refuseSecrets, route } from "./router.js";
 import { chooseLang, chooseTheme, chooseToken, isDemo, isExperimental, isOnline, isTokenKept, lang, lastExchange, needsToken, notices, setUp, theme, token } from "./state.js";
 import { HotView } from "./views/hot.js";
@@ -11,7 +11,7 @@ const hadSecret = signal(refuseSecrets());
 const isMenuOpen = signal(false);
 const isTokenOpen = signal(false);
 
-// Views beside the first come when they are asked for.
+// Every view but the first is loaded when it is opened.
 const VIEWS = {
   hot: async () => HotView,
   job: async () => (await import("./views/job.js")).JobView,
@@ -34,7 +34,7 @@ const PROPS = {
 };
 const GROUPS = [
   ["tracks", [["hot", "note"], ["search", "search"], ["chart", "chart"]]],
-  ["people", [["profile", "person"], ["posts", "grid"], ["metrics", "gauge"]]],
+  ["accounts", [["profile", "person"], ["posts", "grid"], ["metrics", "gauge"]]],
   ["more", [["time", "clock"], ["reference", "book"], ["operator", "tool"]]],
 ];
 const loaded = new Map([["hot", HotView]]);
@@ -48,7 +48,7 @@ function View() {
     setError(null);
     if (name !== "missing" && !loaded.has(name)) VIEWS[name]().then((found) => { loaded.set(name, found); redraw((n) => n + 1); }, setError);
   }, [name]);
-  if (error) return html`<${Fault} error=${error} onRetry=${() => location.reload()} />`;
+  if (error) return html`<${ErrorNote} error=${error} onRetry=${() => location.reload()} />`;
   if (name === "missing") return html`<div class="empty"><h1>${t("missing.title")}</h1><p>${t("missing.hint")}</p><a class="button" href=${link(["hot"])}>${t("nav.hot")}</a></div>`;
   const Found = loaded.get(name);
   const props = PROPS[name]?.(path, query) ?? { query };
@@ -78,7 +78,7 @@ function Bar() {
 }
 
 function Strips() {
-  return html`${!isOnline.value && html`<div class="strip off" role="alert"><b>${t("strip.offline")}</b> ${t("strip.offline_hint")} <button type="button" class="button little" onClick=${begin}>${t("act.again")}</button></div>`}
+  return html`${!isOnline.value && html`<div class="strip off" role="alert"><b>${t("strip.offline")}</b> ${t("strip.offline_hint")} <button type="button" class="button little" onClick=${reload}>${t("act.retry")}</button></div>`}
     ${isExperimental.value && html`<div class="strip demo" role="status"><b>${t("strip.experimental")}</b> ${t("strip.experimental_hint")}</div>`}
     ${isDemo.value && html`<div class="strip demo" role="status"><b>${t("strip.demo")}</b> ${t("strip.demo_hint")}</div>`}
     ${hadSecret.value && html`<div class="strip off" role="alert"><b>${t("strip.secret")}</b> ${t("strip.secret_hint")} <button type="button" class="button little" onClick=${() => { hadSecret.value = false; }}>${t("act.understood")}</button></div>`}
@@ -95,21 +95,21 @@ function TokenDialog() {
     if (!isOpen && box.current.open) box.current.close();
   }, [isOpen]);
   const close = () => { isTokenOpen.value = false; needsToken.value = false; };
-  const save = (event) => { event.preventDefault(); chooseToken(given.trim(), isKept); setGiven(""); isTokenOpen.value = false; begin(); };
+  const save = (event) => { event.preventDefault(); chooseToken(given.trim(), isKept); setGiven(""); isTokenOpen.value = false; reload(); };
   return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft">${t(needsToken.value && token.value ? "token.wrong" : "token.lead")}</p>
     <${TextField} type="password" label=${t("token.label")} value=${given} onInput=${setGiven} /><${CheckField} label=${t("token.keep")} hint=${t("token.keep_hint")} value=${isKept} onChange=${setKept} />
-    <div class="row"><button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>${token.value && html`<button type="button" class="button" onClick=${() => { chooseToken("", false); close(); begin(); }}>${t("token.forget")}</button>`}<button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
+    <div class="row"><button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>${token.value && html`<button type="button" class="button" onClick=${() => { chooseToken("", false); close(); reload(); }}>${t("token.forget")}</button>`}<button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
 }
 
-// Asks the service for something small: does it answer, does it want a token, is it a demo?
+// Sends one small request: it shows whether the service responds, wants a token or has demo data.
 const rounds = signal(0);
-async function knock() {
-  try { await ask(PATHS.jobList, { query: { limit: 1 } }); } catch { return false; } // the strips say it
+async function checkService() {
+  try { await request(PATHS.jobList, { query: { limit: 1 } }); } catch { return false; } // the strips show the error
   return true;
 }
-// The view begins again, once there is somebody to answer it.
-async function begin() {
-  if (await knock()) rounds.value += 1;
+// Remounts the view once the service responds.
+async function reload() {
+  if (await checkService()) rounds.value += 1;
 }
 
 function App() {
@@ -129,8 +129,8 @@ function App() {
 }
 
 addEventListener("keydown", (event) => { if (event.key === "Escape") isMenuOpen.value = false; });
-loadWords().catch(() => {});
+loadTermLabels().catch(() => {});
 const root = document.getElementById("app");
-root.replaceChildren(); // the still frame that was there before this file
+root.replaceChildren(); // the static frame from index.html
 render(html`<${App} />`, root);
-knock();
+checkService();

@@ -1,10 +1,10 @@
-// The address after `#` says what is shown, so that every view can be kept and sent to others.
+// Hash routing: the address holds the whole view, so that it can be bookmarked and shared.
 import { computed, signal } from "./html.js";
 
 const hash = signal(location.hash);
 addEventListener("hashchange", () => { hash.value = location.hash; });
 
-// {path: ["job", id, …], query: {…}} of the address.
+// Parsed address: {path: ["job", id, …], query: {…}}.
 export const route = computed(() => {
   const [path, search = ""] = hash.value.replace(/^#\/?/, "").split("?");
   const parts = path.split("/").filter(Boolean).map(decode);
@@ -23,14 +23,14 @@ export function link(parts, query = {}) {
 export function go(parts, query) {
   location.hash = link(parts, query);
 }
-// The address says it without a new entry in the history.
-export function restate(parts, query) {
+// Replaces the address without a new history entry.
+export function replaceAddress(parts, query) {
   history.replaceState(null, "", link(parts, query));
   hash.value = location.hash;
 }
 
 const SECRET = /(^|[?&#/])(token|access_token|api_key|apikey|x-api-key|authorization|bearer)=/i;
-// A token in an address is refused: it would stay in history and logs. Returns true if there was one.
+// Removes a token from the address: it would stay in history and logs. Returns true if there was one.
 export function refuseSecrets() {
   if (!SECRET.test(location.search) && !SECRET.test(location.hash)) return false;
   history.replaceState(null, "", location.pathname);

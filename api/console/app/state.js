@@ -1,36 +1,36 @@
-// What the whole page knows: language, theme, token, connection, world. Kept only where asked.
+// Global state: language, theme, token, connection. The token is stored only if the user asks for it.
 import { computed, effect, signal } from "./html.js";
 
 const KEYS = { lang: "sametrack.lang", theme: "sametrack.theme", token: "sametrack.token" };
 
-function kept(key) {
+function readStored(key) {
   try { return localStorage.getItem(key); } catch { return null; }
 }
-function keep(key, value) {
+function writeStored(key, value) {
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
-  } catch { /* a browser may forbid storage: then nothing is remembered */ }
+  } catch { /* the browser may forbid storage: nothing is remembered */ }
 }
 
-const wished = kept(KEYS.lang);
-const spoken = (navigator.language || "en").toLowerCase().startsWith("zh") ? "zh" : "en";
-export const lang = signal(wished === "zh" || wished === "en" ? wished : spoken);
+const storedLang = readStored(KEYS.lang);
+const browserLang = (navigator.language || "en").toLowerCase().startsWith("zh") ? "zh" : "en";
+export const lang = signal(storedLang === "zh" || storedLang === "en" ? storedLang : browserLang);
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 const systemTheme = signal(prefersDark.matches ? "dark" : "light");
 prefersDark.addEventListener("change", (event) => { systemTheme.value = event.matches ? "dark" : "light"; });
-export const themeWish = signal(kept(KEYS.theme)); // null: as the system says
-export const theme = computed(() => themeWish.value ?? systemTheme.value);
+export const chosenTheme = signal(readStored(KEYS.theme)); // null: follow the system
+export const theme = computed(() => chosenTheme.value ?? systemTheme.value);
 
-export const token = signal(kept(KEYS.token) ?? "");
+export const token = signal(readStored(KEYS.token) ?? "");
 export const needsToken = signal(false);
 export const isOnline = signal(navigator.onLine);
 export const isDemo = signal(false);
 export const isExperimental = signal(false);
-export const setUp = signal(null); // the error of a service that no profile is chosen for
+export const setUp = signal(null); // error of a service without a platform profile
 export const notices = signal([]);
-export const lastExchange = signal(null); // request and response that the raw preview shows
+export const lastExchange = signal(null); // request and response shown in the raw preview
 
 addEventListener("online", () => { isOnline.value = true; });
 addEventListener("offline", () => { isOnline.value = false; });
@@ -42,24 +42,24 @@ effect(() => {
 
 export function chooseLang(value) {
   lang.value = value;
-  keep(KEYS.lang, value);
+  writeStored(KEYS.lang, value);
 }
 export function chooseTheme(value) {
-  themeWish.value = value;
-  keep(KEYS.theme, value);
+  chosenTheme.value = value;
+  writeStored(KEYS.theme, value);
 }
 export function chooseToken(value, remember) {
   token.value = value;
   needsToken.value = false;
-  keep(KEYS.token, remember && value ? value : null);
+  writeStored(KEYS.token, remember && value ? value : null);
 }
 export function isTokenKept() {
-  return kept(KEYS.token) !== null;
+  return readStored(KEYS.token) !== null;
 }
 
 let counter = 0;
-// Told by a live region; goes by itself.
-export function tell(text) {
+// Shows a message in the live region for four seconds.
+export function notify(text) {
   const id = ++counter;
   notices.value = [...notices.value, { id, text }];
   setTimeout(() => { notices.value = notices.value.filter((one) => one.id !== id); }, 4000);

@@ -1,12 +1,11 @@
-// Charts as SVG: their text is text, they follow the theme, and they need no library. A canvas
-// library of 42 kB would draw no more than this and could be read by nobody's screen reader.
+// SVG charts. A canvas library of 42 kB would draw the same, but screen readers could not read it.
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { compact, count, day, moment } from "../format.js";
 
 const PAD = { left: 58, right: 16, top: 12, bottom: 26 };
 
-// A chart is drawn as wide as its place is, so that its text is as large on a phone as on a desk.
+// Charts are drawn at the width of their container, so that text has the same size on a phone.
 function useWidth() {
   const place = useRef(null);
   const [width, setWidth] = useState(0);
@@ -36,12 +35,12 @@ export function ticks(low, high, wanted = 4) {
   return found;
 }
 
-// Parts of a line: a gap in time is a gap on paper.
+// Splits a line where observations are further apart than `gapMs`.
 function pieces(points, gapMs) {
   const found = [];
   let last = null;
   for (const point of points) {
-    if (point.value === null || point.value === undefined) continue; // that look showed other counts
+    if (point.value === null || point.value === undefined) continue; // this observation has other counts
     if (last === null || point.at - last.at > gapMs) found.push([]);
     found.at(-1).push(point);
     last = point;
@@ -49,14 +48,14 @@ function pieces(points, gapMs) {
   return found;
 }
 
-// How far apart observations usually are; four times that is a gap.
+// Four times the median distance of observations counts as a gap.
 export function gapOf(points) {
   const steps = points.slice(1).map((point, at) => point.at - points[at].at).filter((step) => step > 0).sort((a, b) => a - b);
   return steps.length ? Math.max(steps[Math.floor(steps.length / 2)] * 4, 36e5) : Infinity;
 }
 
 // series: [{key, name, color, points: [{at (ms), value, low, high}]}]. A rounded value is a range.
-// marks: [{at (ms), name}], moments that the lines are to be held against.
+// marks: [{at (ms), name}], vertical reference lines.
 export function TimeLines({ series, label, marks = [], height = 240 }) {
   const all = series.flatMap((one) => one.points.filter((point) => point.value !== null));
   return all.length ? html`<${Lines} all=${all} series=${series} label=${label} marks=${marks} height=${height} />` : html`<p class="soft small">${t("chart.no_points")}</p>`;
@@ -110,11 +109,11 @@ function padded(low, high) {
 
 export const COLORS = ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)", "var(--c8)"];
 
-const MAIN_SONGS = 8; // as many as there are colours; the others are drawn faintly behind them
+const MAIN_SONGS = 8; // one per colour; the others are drawn faintly behind them
 
-const LETTER = 6.4; // px; a Chinese one is as wide as two
+const LETTER = 6.4; // px; a Chinese character is twice as wide
 
-// Ranks over time, the newest in sight, of one song its last. songs: [{key, name, color, ranks: [rank or null per issue]}].
+// Ranks over time, scrolled to the newest issue, or to the last issue of a single song. songs: [{key, name, color, ranks: [rank or null per issue]}].
 export function Bump({ songs, labels, depth, label, chosen, onChoose }) {
   const [place, room] = useWidth();
   const left = 34;

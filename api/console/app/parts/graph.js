@@ -1,5 +1,5 @@
-// The same-track graph: the track in the middle, around it the music ids that carry the recording,
-// outside the works. Places are computed, not simulated: equal results give equal pictures.
+// The same-track graph: the track in the centre, its music ids around it, their videos outside.
+// The layout is computed, not simulated, so that equal results look the same.
 import { compact, visible } from "../format.js";
 import { html, useMemo, useState } from "../html.js";
 import { t } from "../i18n.js";
@@ -9,28 +9,28 @@ const SIZE = 720;
 const MIDDLE = SIZE / 2;
 const RING = 150;
 const OUTER = 250;
-const MOST_WORKS = 220;
+const MAX_VIDEOS = 220;
 
-export function place(result) {
-  const works = [...result.aweme_list, ...(result.variants?.aweme_list ?? []).map((video) => ({ ...video, link_type: "variant" }))].slice(0, MOST_WORKS);
+export function layout(result) {
+  const videos = [...result.aweme_list, ...(result.variants?.aweme_list ?? []).map((video) => ({ ...video, link_type: "variant" }))].slice(0, MAX_VIDEOS);
   const groups = new Map();
-  for (const video of works) {
+  for (const video of videos) {
     const id = video.source_music_id ?? result.music_id;
-    if (!groups.has(id)) groups.set(id, { id, title: video.source_music_title ?? video.music?.title ?? id, works: [] });
-    groups.get(id).works.push(video);
+    if (!groups.has(id)) groups.set(id, { id, title: video.source_music_title ?? video.music?.title ?? id, videos: [] });
+    groups.get(id).videos.push(video);
   }
-  const sorted = [...groups.values()].sort((a, b) => b.works.length - a.works.length);
-  const most = Math.max(1, ...works.map((video) => video.hot_score ?? 0));
+  const sorted = [...groups.values()].sort((a, b) => b.videos.length - a.videos.length);
+  const most = Math.max(1, ...videos.map((video) => video.hot_score ?? 0));
   let angle = -Math.PI / 2;
-  const share = (2 * Math.PI) / Math.max(1, works.length + sorted.length);
+  const share = (2 * Math.PI) / Math.max(1, videos.length + sorted.length);
   const musics = sorted.map((group, at) => {
-    const wide = share * (group.works.length + 1);
+    const wide = share * (group.videos.length + 1);
     const isInput = group.id === result.music_id;
     const centre = angle + wide / 2;
     const node = {
       ...group, isInput, color: isInput ? "var(--accent)" : COLORS[(at + 1) % COLORS.length],
       x: isInput ? MIDDLE : MIDDLE + RING * Math.cos(centre), y: isInput ? MIDDLE : MIDDLE + RING * Math.sin(centre),
-      works: group.works.map((video, place) => {
+      videos: group.videos.map((video, place) => {
         const own = angle + share * (place + 1);
         const far = OUTER + (place % 3) * 30;
         return { video, x: MIDDLE + far * Math.cos(own), y: MIDDLE + far * Math.sin(own), r: 4 + 9 * Math.sqrt((video.hot_score ?? 0) / most) };
@@ -39,10 +39,10 @@ export function place(result) {
     angle += wide;
     return node;
   });
-  return { musics, isCut: works.length === MOST_WORKS };
+  return { musics, isCut: videos.length === MAX_VIDEOS };
 }
 
-// Names of music ids beside their dots; one that would lie over another is left out.
+// Labels of music ids; a label that would overlap another is left out.
 export function labelsOf(musics) {
   const kept = [];
   for (const music of musics.filter((one) => !one.isInput)) {
@@ -58,19 +58,19 @@ export function labelsOf(musics) {
 }
 
 export function Graph({ result, linkOf }) {
-  const { musics, isCut } = useMemo(() => place(result), [result]);
-  const [told, setTold] = useState(null);
+  const { musics, isCut } = useMemo(() => layout(result), [result]);
+  const [focused, setFocused] = useState(null);
   const centre = { x: MIDDLE, y: MIDDLE };
   return html`<figure class="stack tight"><svg class="graph" viewBox=${`0 0 ${SIZE} ${SIZE}`} role="group" aria-label=${t("graph.label")}>
     ${musics.map((music) => html`<g key=${`l${music.id}`}>${!music.isInput && html`<line x1=${centre.x} y1=${centre.y} x2=${music.x} y2=${music.y} stroke-width="2" />`}
-      ${music.works.map((work) => html`<line key=${work.video.aweme_id} x1=${music.x} y1=${music.y} x2=${work.x} y2=${work.y} stroke-dasharray=${work.video.link_type === "variant" ? "4 4" : undefined} />`)}</g>`)}
+      ${music.videos.map((item) => html`<line key=${item.video.aweme_id} x1=${music.x} y1=${music.y} x2=${item.x} y2=${item.y} stroke-dasharray=${item.video.link_type === "variant" ? "4 4" : undefined} />`)}</g>`)}
     ${musics.map((music) => html`<g key=${music.id}>
-      ${music.works.map((work) => html`<a key=${work.video.aweme_id} href=${linkOf(work.video) ?? undefined} aria-label=${describe(work.video)} onFocus=${() => setTold(work.video)} onPointerEnter=${() => setTold(work.video)}><circle class="node" cx=${work.x} cy=${work.y} r=${work.r} fill=${music.color} fill-opacity=${work.video.link_type === "variant" ? 0.35 : 0.85} stroke=${music.color} /></a>`)}
+      ${music.videos.map((item) => html`<a key=${item.video.aweme_id} href=${linkOf(item.video) ?? undefined} aria-label=${describe(item.video)} onFocus=${() => setFocused(item.video)} onPointerEnter=${() => setFocused(item.video)}><circle class="node" cx=${item.x} cy=${item.y} r=${item.r} fill=${music.color} fill-opacity=${item.video.link_type === "variant" ? 0.35 : 0.85} stroke=${music.color} /></a>`)}
       ${!music.isInput && html`<circle cx=${music.x} cy=${music.y} r="9" fill="var(--card)" stroke=${music.color} stroke-width="4"><title>${visible(music.title)}</title></circle>`}</g>`)}
     <circle cx=${MIDDLE} cy=${MIDDLE} r="20" fill="var(--accent)" /><text x=${MIDDLE} y=${MIDDLE + 38} text-anchor="middle">${visible(result.music?.title ?? result.music_id).slice(0, 40)}</text>
     ${labelsOf(musics).map((label) => html`<text key=${`t${label.id}`} x=${label.x} y=${label.y} text-anchor=${label.anchor}>${label.text}</text>`)}
   </svg>
-  <figcaption class="small soft">${told ? describe(told) : t("graph.help")}${isCut ? ` ${t("graph.cut", { most: MOST_WORKS })}` : ""}</figcaption></figure>`;
+  <figcaption class="small soft">${focused ? describe(focused) : t("graph.help")}${isCut ? ` ${t("graph.cut", { most: MAX_VIDEOS })}` : ""}</figcaption></figure>`;
 }
 
 function describe(video) {

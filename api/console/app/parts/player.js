@@ -1,17 +1,17 @@
-// Both sounds at once, one of them heard: a switch is a change of volume, so it lands exactly on the
-// matched second. Decoded by Web Audio: an audio element could not be switched that precisely, and
-// the usual waveform library sets markup, which this page's rules do not allow.
-import { fetchRaw } from "../api.js";
+// A/B player: both clips run at once and one of them is audible, so that switching changes only the
+// volume and keeps the position. It uses Web Audio because audio elements cannot switch that precisely,
+// and the usual waveform library sets markup, which the page's Trusted Types policy forbids.
+import { fetchFile } from "../api.js";
 import { decimal } from "../format.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { theme } from "../state.js";
-import { CheckField, Fault, Icon, Loading, Segment } from "./ui.js";
+import { CheckField, ErrorNote, Icon, Loading, Segment } from "./ui.js";
 
 const FADE_S = 0.012;
 const ROLES = ["reference", "candidate"];
 
-// Loudest value per column, 0 to 1.
+// Peak amplitude per column, 0 to 1.
 export function peaks(samples, columns) {
   const wide = Math.max(1, Math.floor(samples.length / columns));
   const found = new Float32Array(columns);
@@ -62,7 +62,7 @@ class Deck {
     }
   }
 
-  hear(live) {
+  select(live) {
     for (const node of this.nodes) node.gain.gain.setTargetAtTime(node.role === live ? 1 : 0, this.context.currentTime, FADE_S);
   }
 
@@ -71,7 +71,7 @@ class Deck {
   }
 
   stop() {
-    for (const node of this.nodes) { node.source.onended = null; try { node.source.stop(); } catch { /* it has ended */ } }
+    for (const node of this.nodes) { node.source.onended = null; try { node.source.stop(); } catch { /* it has already ended */ } }
     this.nodes = [];
   }
 
@@ -83,7 +83,7 @@ class Deck {
 
 async function decode(excerpt) {
   if (!excerpt) return null;
-  const data = await (await fetchRaw(excerpt.path)).arrayBuffer();
+  const data = await (await fetchFile(excerpt.path)).arrayBuffer();
   return new OfflineAudioContext(1, 1, 44_100).decodeAudioData(data);
 }
 
@@ -99,7 +99,7 @@ export function Player({ reference, candidate, speed }) {
     }, (error) => setState({ error }));
     return () => { isGone = true; deck?.close(); };
   }, [reference?.path, candidate?.path]);
-  if (state.error) return html`<${Fault} error=${state.error} />`;
+  if (state.error) return html`<${ErrorNote} error=${state.error} />`;
   if (!state.deck) return html`<${Loading} rows=${2} text=${t("player.loading")} />`;
   return html`<${Lanes} deck=${state.deck} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
 }
@@ -113,20 +113,20 @@ function Lanes({ deck, starts, speed }) {
   deck.undo = isUndone ? 1 / speed : 1;
   useEffect(() => {
     if (!isPlaying) return undefined;
-    let frame = requestAnimationFrame(function look() {
+    let frame = requestAnimationFrame(function step() {
       setAt(deck.position);
       if (deck.position >= deck.length) { deck.stop(); deck.from = 0; setPlaying(false); return; }
-      frame = requestAnimationFrame(look);
+      frame = requestAnimationFrame(step);
     });
     return () => cancelAnimationFrame(frame);
   }, [isPlaying, deck]);
   const begin = (from = at >= deck.length - 0.05 ? 0 : at) => { deck.play(live, from).then(() => setPlaying(true)); setAt(from); };
   const pause = () => { deck.from = deck.position; deck.stop(); setPlaying(false); };
-  const choose = (role) => { setLive(role); deck.hear(role); };
+  const choose = (role) => { setLive(role); deck.select(role); };
   const jump = (to) => { if (isPlaying) begin(to); else { deck.from = to; setAt(to); } };
   const keys = (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step && event.target.tagName === "INPUT" && event.target.type === "range") return;
+    const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (direction && event.target.tagName === "INPUT" && event.target.type === "range") return;
     if (event.key.toLowerCase() === "x" && present.length > 1) choose(live === "reference" ? "candidate" : "reference");
   };
   return html`<div class="player" onKeyDown=${keys}>
@@ -147,7 +147,7 @@ function Lane({ role, buffer, start, share, span, isLive, onJump }) {
   return html`<div class="lane" data-live=${String(isLive)}><span class="label small">${role === "reference" ? "A" : "B"} · ${t(`evidence.${role}`)} <span class="soft">${t("player.from", { second: decimal(start, 1) })}</span></span><canvas ref=${canvas} onPointerDown=${press} aria-hidden="true"></canvas></div>`;
 }
 
-const known = new WeakMap(); // buffer to its peaks, computed once
+const known = new WeakMap(); // peaks per buffer
 function draw(canvas, buffer, share, span, isLive) {
   const ratio = devicePixelRatio || 1;
   const width = Math.round(canvas.clientWidth * ratio);

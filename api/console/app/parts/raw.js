@@ -1,4 +1,4 @@
-// The request as one could send it oneself, and the answer as it came.
+// Preview of a request as curl, Python or JSON, and of its response.
 import { lastExchange, needsToken, token } from "../state.js";
 import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
@@ -10,11 +10,11 @@ const isGuarded = () => needsToken.value || token.value !== "";
 function quoteShell(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
-function literal(text) { // JSON and Python read the same escapes
+function literal(text) { // JSON and Python share these escapes
   return JSON.stringify(text);
 }
 
-// `file`: the name to keep an answer under that is no text.
+// `file`: file name for a binary response.
 export function toCurl({ method, place, body, file }) {
   const parts = [`curl ${method === "GET" ? "" : `-X ${method} `}${quoteShell(location.origin + place)}`];
   if (isGuarded()) parts.push(`-H "Authorization: Bearer $OWN_API_TOKEN"`);
@@ -35,7 +35,7 @@ export function toJson({ method, place, body }) {
   return JSON.stringify({ method, path: place, body: body ?? null }, null, 2);
 }
 
-// Preview of what the last request of this view was; `planned` is one that is not sent yet.
+// Shows the last request of this view, or `planned`, a request that is not sent yet.
 export function Raw({ planned }) {
   const [form, setForm] = useState("curl");
   const exchange = planned ?? lastExchange.value;

@@ -1,4 +1,4 @@
-// A table that draws only the rows in sight, and the same rows as cards where it is narrow.
+// A virtualised table: only visible rows are in the DOM. Narrow screens show the rows as cards.
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Pop } from "./ui.js";
@@ -11,9 +11,9 @@ const narrow = matchMedia("(max-width: 640px)");
 function useNarrow() {
   const [isNarrow, setNarrow] = useState(narrow.matches);
   useEffect(() => {
-    const look = () => setNarrow(narrow.matches);
-    narrow.addEventListener("change", look);
-    return () => narrow.removeEventListener("change", look);
+    const update = () => setNarrow(narrow.matches);
+    narrow.addEventListener("change", update);
+    return () => narrow.removeEventListener("change", update);
   }, []);
   return isNarrow;
 }
@@ -25,11 +25,11 @@ function useWindow(total, rowPx) {
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;
-    const look = () => { setTop(element.scrollTop); setHeight(element.clientHeight || 800); };
-    look();
-    element.addEventListener("scroll", look, { passive: true });
-    addEventListener("resize", look);
-    return () => { element.removeEventListener("scroll", look); removeEventListener("resize", look); };
+    const update = () => { setTop(element.scrollTop); setHeight(element.clientHeight || 800); };
+    update();
+    element.addEventListener("scroll", update, { passive: true });
+    addEventListener("resize", update);
+    return () => { element.removeEventListener("scroll", update); removeEventListener("resize", update); };
   }, [total === 0]);
   const first = Math.max(0, Math.min(total, Math.floor(top / rowPx)) - SPARE);
   const last = Math.min(total, Math.ceil((top + height) / rowPx) + SPARE);
@@ -62,7 +62,7 @@ function Th({ column, order, onOrder }) {
   return html`<th scope="col" class=${column.num ? "num" : ""} aria-sort=${sorted}>${column.sort && onOrder ? html`<button type="button" onClick=${() => onOrder(column.sort)}>${column.label}${sorted ? " ↓" : ""}</button>` : column.label}</th>`;
 }
 
-// A short table, drawn whole.
+// A short table without virtualisation.
 export function PlainTable({ rows, columns, keyOf, caption }) {
   return html`<div class="table-wrap short" tabindex="0" role="region" aria-label=${caption}><table><caption class="hidden">${caption}</caption>
     <thead><tr>${columns.map((column) => html`<th key=${column.key} scope="col" class=${column.num ? "num" : ""}>${column.label}</th>`)}</tr></thead>

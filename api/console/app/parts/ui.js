@@ -1,9 +1,9 @@
-// Small parts of every view. No state of the service in here.
-import { Refusal } from "../api.js";
+// Small components shared by all views. They hold no data of the service.
+import { ServiceError } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { loadLimits, reference } from "../limits.js";
-import { lang, tell } from "../state.js";
+import { lang, notify } from "../state.js";
 
 const DRAWN = {
   note: "M9 18V5l10-2v13M9 18a3 3 0 1 1-3-3h3M19 16a3 3 0 1 1-3-3h3",
@@ -68,7 +68,7 @@ export function useId(prefix = "f") {
 export function Field({ label, hint, fault, children }) {
   return html`<div class="field">${label}${children}${hint && html`<span class="hint">${hint}</span>`}${fault && html`<span class="fault" role="alert">${fault}</span>`}</div>`;
 }
-// One line of text with its label.
+// A labelled text input.
 export function TextField({ label, value, onInput, hint, fault, type = "text", ...more }) {
   const id = useId();
   return html`<div class="field"><label for=${id}>${label}</label>
@@ -112,31 +112,31 @@ export function Figures({ items }) {
 
 export function Copy({ text, label, little = true }) {
   const copy = async () => {
-    try { await navigator.clipboard.writeText(typeof text === "function" ? text() : text); tell(t("act.copied")); } catch { tell(t("act.not_copied")); }
+    try { await navigator.clipboard.writeText(typeof text === "function" ? text() : text); notify(t("act.copied")); } catch { notify(t("act.not_copied")); }
   };
   return html`<button type="button" class=${`button ${little ? "little" : ""}`} onClick=${copy}>${label ?? t("act.copy")}</button>`;
 }
 
-// What went wrong, in words, and what to do next.
-export function Fault({ error, onRetry }) {
-  return error ? html`<${Told} error=${error} onRetry=${onRetry} />` : null;
+// An error with its detail and what to do next.
+export function ErrorNote({ error, onRetry }) {
+  return error ? html`<${ErrorNoteBody} error=${error} onRetry=${onRetry} />` : null;
 }
 
-function Told({ error, onRetry }) {
-  const refused = error instanceof Refusal ? error : null;
+function ErrorNoteBody({ error, onRetry }) {
+  const refused = error instanceof ServiceError ? error : null;
   const known = refused?.error ?? (error.type ? error : null);
   const type = known?.type;
   const chinese = lang.value === "zh" ? reference.value?.errors.find((one) => one.type === type)?.hint_zh : null;
   useEffect(() => { if (type && type !== "unauthorized") loadLimits(); }, [type]);
-  const title = refused ? either(refused.envelope?.message, refused.envelope?.message_zh) : t(known ? "fault.job" : "fault.unreachable");
+  const title = refused ? either(refused.envelope?.message, refused.envelope?.message_zh) : t(known ? "error.job" : "error.unreachable");
   return html`<div class="note bad" role="alert"><h3>${title}</h3>
-    <p>${known?.detail ?? (refused ? "" : t("fault.unreachable_hint"))}</p>
-    ${known?.hint && html`<p><b>${t("fault.next")}</b> ${chinese ?? known.hint}</p>`}
+    <p>${known?.detail ?? (refused ? "" : t("error.unreachable_hint"))}</p>
+    ${known?.hint && html`<p><b>${t("error.next")}</b> ${chinese ?? known.hint}</p>`}
     <p class="tiny soft mono">${[known?.type, known?.upstream?.reason, refused?.status, refused?.envelope?.request_id].filter(Boolean).join(" · ")}</p>
-    ${onRetry && html`<div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.again")}</button></div>`}</div>`;
+    ${onRetry && html`<div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.retry")}</button></div>`}</div>`;
 }
 
-// Opens at a click, closes at Escape and at a click elsewhere.
+// A popover: opens on click, closes on Escape and on a click outside.
 export function Pop({ label, children }) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef(null);

@@ -1,21 +1,21 @@
-// Function 6: the chart over the years, one issue per ten days: ranks as lines, and as a table.
-import { PATHS, address, ask } from "../api.js";
+// Chart history: one issue per ten days, as rank lines and as a table.
+import { PATHS, address, request } from "../api.js";
 import { Foreign, count, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { Beside } from "../parts/beside.js";
+import { ChartSongCard } from "../parts/chart_song.js";
 import { Bump, COLORS } from "../parts/charts.js";
-import { Badge, Card, Empty, Fault, Head, Loading, SelectField, TextField } from "../parts/ui.js";
+import { Badge, Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
-import { Take } from "../parts/take.js";
-import { restate } from "../router.js";
+import { ExportMenu } from "../parts/export.js";
+import { replaceAddress } from "../router.js";
 
 const DEPTH = 20;
 const iso = (date) => date.toISOString().slice(0, 10);
 const daysAgo = (days) => iso(new Date(Date.now() - days * 864e5));
 
-// One line per song: its rank in each issue, null where it is not among the first twenty.
+// One line per song: its rank in each issue, null where it is not in the top 20.
 export function linesOf(snapshots) {
   const songs = new Map();
   snapshots.forEach((snapshot, at) => snapshot.songs.forEach((song) => {
@@ -25,7 +25,7 @@ export function linesOf(snapshots) {
   }));
   return [...songs.values()].sort((a, b) => best(a) - best(b)).map((song, at) => ({ ...song, color: COLORS[at % COLORS.length] }));
 }
-// Long and high: the sum of how far above the last place a song stood in each issue.
+// Orders songs by presence: the sum of their distances from the last place over all issues.
 const best = (song) => -song.ranks.reduce((sum, rank) => sum + (rank === null ? 0 : DEPTH + 1 - rank), 0);
 
 export function ChartView({ query }) {
@@ -34,16 +34,16 @@ export function ChartView({ query }) {
   const [state, setState] = useState({});
   const read = async () => {
     setState({ busy: true });
-    restate(["chart"], { start, end });
+    replaceAddress(["chart"], { start, end });
     try {
-      setState({ asked: { start_date: start, end_date: end }, data: (await ask(PATHS.chart, { query: { start_date: start, end_date: end }, isShown: true })).data });
+      setState({ asked: { start_date: start, end_date: end }, data: (await request(PATHS.chart, { query: { start_date: start, end_date: end }, isShown: true })).data });
     } catch (error) { setState({ error }); }
   };
   useEffect(() => { if (query.start && query.end) read(); }, []);
   return html`<${Head} title=${t("chart.title")} lead=${t("chart.lead")} />
     <form class="card" onSubmit=${(event) => { event.preventDefault(); read(); }}><div class="grid"><${TextField} type="date" label=${t("chart.start")} value=${start} onInput=${setStart} min="2021-01-01" required /><${TextField} type="date" label=${t("chart.end")} value=${end} onInput=${setEnd} min="2021-01-01" required /></div>
       <p class="small soft">${t("chart.hint")}</p><div class="row"><button type="submit" class="button main-act" disabled=${state.busy}>${t(state.busy ? "act.reading" : "chart.read")}</button></div></form>
-    <${Fault} error=${state.error} onRetry=${state.error ? read : undefined} />${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
+    <${ErrorNote} error=${state.error} onRetry=${state.error ? read : undefined} />${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
     ${state.data && html`<${Found} data=${state.data} source=${address(PATHS.chart, state.asked)} />`}
     ${!state.data && !state.busy && !state.error && html`<${Empty} title=${t("chart.empty")} icon="chart">${t("chart.empty_hint")}<//>`}<${Raw} />`;
 }
@@ -63,11 +63,11 @@ function Found({ data, source }) {
     { key: "before", label: t("chart.before"), num: true, render: (row) => count(row.previous_rank) },
     { key: "long", label: t("chart.duration"), num: true, render: (row) => seconds(row.duration) },
   ];
-  return html`<${Card} title=${t("chart.ranks")} aside=${html`<${Take} source=${source} table="chart" />`}>
+  return html`<${Card} title=${t("chart.ranks")} aside=${html`<${ExportMenu} source=${source} table="chart" />`}>
       <${Bump} songs=${lines.filter((line) => !shown || line.key === shown)} labels=${data.snapshots.map((one) => one.chart_date?.slice(2) ?? "…")} depth=${DEPTH} label=${t("chart.ranks")} chosen=${chosen} onChoose=${setChosen} />
       <${SelectField} label=${t("chart.follow")} value=${shown ?? ""} onChange=${(value) => setShown(value || null)} options=${[["", t("chart.all_songs", { number: count(lines.length) })], ...lines.map((line) => [line.key, line.name.slice(0, 60)])]} />
       ${missing.length > 0 && html`<p class="small soft">${t("chart.missing", { number: count(missing.length) })} ${missing.slice(0, 6).map((one) => `${one.target_date} (${one.reason ?? "—"})`).join(", ")}</p>`}<//>
-    ${shown && html`<${Beside} songKey=${shown} />`}
+    ${shown && html`<${ChartSongCard} songKey=${shown} />`}
     <${Card} title=${t("chart.issue")} aside=${issue && html`<span class="small soft">${issue.issue_name ?? ""} · ${issue.volid ?? "—"}${issue.day_offset ? ` · ${t("chart.offset", { days: issue.day_offset })}` : ""}</span>`}>
       <${SelectField} label=${t("chart.node")} value=${at} onChange=${setAt} options=${data.snapshots.map((one, place) => [String(place), `${one.target_date} → ${one.chart_date ?? t("chart.no_issue")}`])} />
       <${PlainTable} rows=${issue.songs} columns=${columns} keyOf=${(row) => row.rank} caption=${t("chart.issue")} /><//>`;

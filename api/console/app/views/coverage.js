@@ -1,11 +1,11 @@
-// The coverage ledger in plain words: what was seen, and why reading stopped.
+// Coverage report: what was read, and why reading stopped.
 import { PATHS } from "../api.js";
 import { count, moment } from "../format.js";
 import { html } from "../html.js";
-import { say, t } from "../i18n.js";
+import { labelOf, t } from "../i18n.js";
 import { Badge, Card } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
-import { Take } from "../parts/take.js";
+import { ExportMenu } from "../parts/export.js";
 import { orchestratorPage } from "./operator.js";
 
 const ENDS = new Set(["completed", "exhausted", "no_more"]);
@@ -17,16 +17,16 @@ export function Coverage({ job }) {
   const unseen = coverage.unseen_estimate;
   const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => !ENDS.has(reason));
   return html`<div class="note info"><h3>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })}</h3>
-      <p>${stops.length ? t("coverage.stopped", { why: stops.map((reason) => say("stop", reason)).join("; ") }) : t("coverage.ended")}</p>
+      <p>${stops.length ? t("coverage.stopped", { why: stops.map((reason) => labelOf("stop", reason)).join("; ") }) : t("coverage.ended")}</p>
       <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
-    <div class="row apart"><h3>${t("coverage.sources")}</h3><${Take} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>
+    <div class="row apart"><h3>${t("coverage.sources")}</h3><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>
     <${PlainTable} rows=${coverage.sources} keyOf=${(row, at) => `${row.surface}${at}`} caption=${t("coverage.sources")} columns=${[
-      { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => say("surface", row.surface) },
+      { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => labelOf("surface", row.surface) },
       { key: "requests", label: t("fig.requests"), num: true, render: (row) => count(row.requests) },
       { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
       { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
-      { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${say("stop", row.stop_reason)}</span></span>` }]} />
+      { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
     <p class="small">${coverage.not_reached.length ? t("coverage.not_reached", { number: count(coverage.not_reached.length) }) : t("coverage.all_reached")}</p>
     ${history && html`<${Card} title=${t("coverage.history")}><p>${t("coverage.history_sentence", { runs: count(history.run_count), all: count(history.cumulative_confirmed_count), fresh: count(history.new_confirmed_count), first: moment(history.first_run_at) })}</p>
       ${discovery.rounds?.length > 0 && html`<ul class="list small">${discovery.rounds.map((round) => html`<li key=${round.round}>${t("coverage.round", { at: round.round, number: count(round.new_confirmed_count), ids: count(round.music_ids.length) })}</li>`)}</ul>`}<//>`}

@@ -1,9 +1,9 @@
-// The newest digest of a watchlist: what changed, by entry and kind, with the numbers behind it.
-import { ask } from "../api.js";
+// The newest digest of a watchlist: changes by entry and kind, with their numbers.
+import { request } from "../api.js";
 import { Foreign, count, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { Badge, Fault, Loading } from "../parts/ui.js";
+import { Badge, ErrorNote, Loading } from "../parts/ui.js";
 
 const KINDS = {
   fast_works: (one) => [one.title, one.aweme_id, t("digest.per_day", { number: count(Math.round(one.velocity)) })],
@@ -17,21 +17,21 @@ export function Digest({ place }) {
   const [state, setState] = useState({});
   useEffect(() => {
     const stopping = new AbortController();
-    ask(`${place}/digests`, { query: { limit: 1 }, signal: stopping.signal }).then((envelope) => setState({ digest: envelope.data.digests[0] ?? null }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(`${place}/digests`, { query: { limit: 1 }, signal: stopping.signal }).then((envelope) => setState({ digest: envelope.data.digests[0] ?? null }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [place]);
   const { digest, error } = state;
-  if (error) return html`<${Fault} error=${error} />`;
+  if (error) return html`<${ErrorNote} error=${error} />`;
   if (digest === undefined) return html`<${Loading} rows=${2} />`;
   if (digest === null) return html`<p class="small soft">${t("digest.none")}</p>`;
-  return html`<h3>${t("digest.title", { when: moment(digest.ended_at) })} <${Badge}>${t("watch.changes", { number: count(digest.change_count) })}<//></h3>
+  return html`<h3>${t("digest.title", { when: moment(digest.ended_at) })} <${Badge}>${t("watchlist.changes", { number: count(digest.change_count) })}<//></h3>
     ${digest.entries.map((entry) => html`<${Entry} key=${`${entry.kind}${entry.input}`} entry=${entry} />`)}`;
 }
 
 function Entry({ entry }) {
   const { changes } = entry;
   const found = changes ? Object.keys(KINDS).filter((kind) => changes[kind].length) : [];
-  return html`<div class="small"><b>${t(`watch.kind.${entry.kind}`)} <${Foreign} text=${entry.title ?? entry.input} /></b>
+  return html`<div class="small"><b>${t(`watchlist.kind.${entry.kind}`)} <${Foreign} text=${entry.title ?? entry.input} /></b>
     ${entry.error && html` <${Badge} tone="bad">${entry.error.type}<//>`}
     ${changes && !found.length && html` <span class="soft">${t(changes.since ? "digest.nothing" : "digest.first")}</span>`}
     ${found.map((kind) => html`<div key=${kind}>${t(`digest.${kind}`)}<ul class="list">${changes[kind].map(KINDS[kind]).map(([title, id, note]) => html`<li key=${id}>${title && html`<${Foreign} text=${title} /> `}<span class="mono tiny">${id}</span> <span class="soft">${note}</span></li>`)}</ul></div>`)}</div>`;

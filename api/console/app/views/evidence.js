@@ -1,26 +1,26 @@
-// Why a match is a match: both sounds, what was measured against which limit, and what people say.
-import { PATHS, ask, fetchBlob } from "../api.js";
+// Evidence of one comparison: player, measures against their limits, plot and user notes.
+import { PATHS, request, fetchBlob } from "../api.js";
 import { decimal, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
-import { say, t } from "../i18n.js";
+import { labelOf, t } from "../i18n.js";
 import { Player } from "../parts/player.js";
-import { Badge, Card, Fault, Head, Loading, TextField } from "../parts/ui.js";
+import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { link } from "../router.js";
-import { VERDICTS } from "./heard.js";
+import { VERDICTS } from "./comparisons.js";
 
 export function EvidenceView({ id }) {
   const [state, setState] = useState({});
   useEffect(() => {
     const stopping = new AbortController();
     setState({});
-    ask(`${PATHS.comparisons}/${id}`, { signal: stopping.signal, isShown: true }).then((envelope) => setState({ pair: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(`${PATHS.comparisons}/${id}`, { signal: stopping.signal, isShown: true }).then((envelope) => setState({ pair: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [id]);
   const { pair, error } = state;
-  return html`<${Head} title=${t("evidence.title")} lead=${t("evidence.lead")}>${pair && html`<a class="button little" href=${link(["job", pair.job_id], { tab: "heard" })}>${t("evidence.back")}</a>`}<//>
-    <${Fault} error=${error} />${!pair && !error && html`<${Loading} rows=${5} />`}
-    ${pair && html`<${Verdict} pair=${pair} /><${Sounds} pair=${pair} /><${Measures} pair=${pair} /><${Picture} pair=${pair} /><${Notes} id=${id} /><${Raw} />`}`;
+  return html`<${Head} title=${t("evidence.title")} lead=${t("evidence.lead")}>${pair && html`<a class="button little" href=${link(["job", pair.job_id], { tab: "comparisons" })}>${t("evidence.back")}</a>`}<//>
+    <${ErrorNote} error=${error} />${!pair && !error && html`<${Loading} rows=${5} />`}
+    ${pair && html`<${Verdict} pair=${pair} /><${Sounds} pair=${pair} /><${Measures} pair=${pair} /><${EvidencePlot} pair=${pair} /><${Notes} id=${id} /><${Raw} />`}`;
 }
 
 function Verdict({ pair }) {
@@ -29,8 +29,8 @@ function Verdict({ pair }) {
     evidence.speed !== null && evidence.speed !== 1 && t("evidence.speed", { factor: evidence.speed.toFixed(2) }),
     evidence.semitones !== null && Math.abs(evidence.semitones) > 0.04 && t("evidence.pitch", { steps: `${evidence.semitones > 0 ? "+" : ""}${evidence.semitones.toFixed(1)}` }),
   ].filter(Boolean);
-  return html`<${Card}><div class="row"><${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//><b>${say("reason", evidence.reason)}</b>${evidence.observation && html`<${Badge}>${say("observation", evidence.observation)}<//>`}</div>
-    <p>${changes.length ? changes.join(" ") : evidence.speed === null ? t("evidence.unheard") : t("evidence.as_heard")}</p>
+  return html`<${Card}><div class="row"><${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//><b>${labelOf("reason", evidence.reason)}</b>${evidence.observation && html`<${Badge}>${labelOf("observation", evidence.observation)}<//>`}</div>
+    <p>${changes.length ? changes.join(" ") : evidence.speed === null ? t("evidence.no_alignment") : t("evidence.unchanged")}</p>
     <dl class="pairs"><dt>${t("evidence.reference")}</dt><dd class="mono">${evidence.reference_aweme_id} · ♪ ${evidence.reference_music_id}</dd><dt>${t("evidence.candidate")}</dt><dd class="mono">${evidence.candidate_aweme_id} · ♪ ${evidence.candidate_music_id}</dd>
       <dt>${t("evidence.matched")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd><dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
 }
@@ -53,7 +53,7 @@ function Sounds({ pair }) {
   return html`<${Card} title=${t("player.title")}>${reference || candidate ? html`<${Player} reference=${reference} candidate=${candidate} speed=${pair.evidence.speed ?? 1} />` : html`<p class="soft">${t("player.none")}</p>`}<//>`;
 }
 
-function Picture({ pair }) {
+function EvidencePlot({ pair }) {
   const [state, setState] = useState({});
   const place = pair.picture.svg;
   useEffect(() => {
@@ -63,20 +63,20 @@ function Picture({ pair }) {
     fetchBlob(place).then((blob) => { if (isGone) return; made = URL.createObjectURL(blob); setState({ made }); }, (error) => setState({ error }));
     return () => { isGone = true; if (made) URL.revokeObjectURL(made); };
   }, [place]);
-  if (!place) return html`<${Card} title=${t("evidence.picture")}><p class="soft">${t("evidence.no_picture")}</p><//>`;
-  return html`<${Card} title=${t("evidence.picture")}><${Fault} error=${state.error} />${state.made ? html`<div class="picture"><img src=${state.made} alt=${t("evidence.picture_alt")} /></div>` : !state.error && html`<${Loading} />`}<p class="small soft">${t("evidence.picture_note")}</p><//>`;
+  if (!place) return html`<${Card} title=${t("evidence.plot")}><p class="soft">${t("evidence.no_plot")}</p><//>`;
+  return html`<${Card} title=${t("evidence.plot")}><${ErrorNote} error=${state.error} />${state.made ? html`<div class="picture"><img src=${state.made} alt=${t("evidence.plot_alt")} /></div>` : !state.error && html`<${Loading} />`}<p class="small soft">${t("evidence.plot_note")}</p><//>`;
 }
 
 function Notes({ id }) {
-  const [said, setSaid] = useState(null);
+  const [notes, setNotes] = useState(null);
   const [note, setNote] = useState("");
   const [error, setError] = useState(null);
   const place = `${PATHS.comparisons}/${id}/annotations`;
-  useEffect(() => { ask(place).then((envelope) => setSaid(envelope.data.annotations), setError); }, [place]);
-  const add = (verdict) => ask(place, { method: "POST", body: note.trim() ? { verdict, note: note.trim() } : { verdict } }).then((envelope) => { setSaid(envelope.data.annotations); setNote(""); setError(null); }, setError);
+  useEffect(() => { request(place).then((envelope) => setNotes(envelope.data.annotations), setError); }, [place]);
+  const add = (verdict) => request(place, { method: "POST", body: note.trim() ? { verdict, note: note.trim() } : { verdict } }).then((envelope) => { setNotes(envelope.data.annotations); setNote(""); setError(null); }, setError);
   return html`<${Card} title=${t("notes.title")}><p class="soft small">${t("notes.lead")}</p>
     <${TextField} label=${t("notes.note")} value=${note} onInput=${setNote} maxlength="500" />
     <div class="row"><button type="button" class="button" onClick=${() => add("same")}>${t("notes.same")}</button><button type="button" class="button" onClick=${() => add("not_the_same")}>${t("notes.not_the_same")}</button></div>
-    <${Fault} error=${error} />
-    ${said?.length > 0 && html`<ul class="list small">${said.map((one, at) => html`<li key=${at} class="row"><${Badge} tone=${one.verdict === "same" ? "good" : "bad"}>${t(`notes.${one.verdict}`)}<//><bdi>${one.note ?? ""}</bdi><span class="soft">${moment(one.annotated_at)}</span></li>`)}</ul>`}<//>`;
+    <${ErrorNote} error=${error} />
+    ${notes?.length > 0 && html`<ul class="list small">${notes.map((one, at) => html`<li key=${at} class="row"><${Badge} tone=${one.verdict === "same" ? "good" : "bad"}>${t(`notes.${one.verdict}`)}<//><bdi>${one.note ?? ""}</bdi><span class="soft">${moment(one.annotated_at)}</span></li>`)}</ul>`}<//>`;
 }

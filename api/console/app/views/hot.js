@@ -1,9 +1,9 @@
-// Function 4 and the way into the main one: up to ten tracks, one per line, and every setting.
-import { PATHS, ask } from "../api.js";
+// Start page: scan up to ten tracks, one per line, with all parameters.
+import { PATHS, request } from "../api.js";
 import { html, signal, useEffect, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { loadLimits, limitsOf } from "../limits.js";
-import { CheckField, Card, Fault, Field, Head, SelectField, TextField, useId } from "../parts/ui.js";
+import { CheckField, Card, ErrorNote, Field, Head, SelectField, TextField, useId } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { go } from "../router.js";
 import { Recent } from "./recent.js";
@@ -12,12 +12,12 @@ export const SORTS = ["hot_score", "digg", "comment", "collect", "share", "lates
 const MOST_TRACKS = 10;
 const USUAL = ["count", "candidate_limit"];
 const DEEP = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget", "match_threshold", "account_profile_limit"];
-const draft = signal({ text: "", given: {} }); // stays while other views are looked at
+const draft = signal({ text: "", given: {} }); // survives switching to another view
 
 export const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 export const sortOptions = () => SORTS.map((name) => [name, t(`sort.${name}`)]);
 
-// What was given, as the service takes it: numbers as numbers, nothing that was left alone.
+// Converts form values to a request body: numbers as numbers, untouched fields left out.
 export function bodyOf(given) {
   const body = {};
   for (const [name, value] of Object.entries(given)) {
@@ -44,7 +44,7 @@ export function HotView() {
     setError(null);
     setBusy(true);
     try {
-      const envelope = await ask(planned.place, { method: "POST", body: planned.body, isShown: true });
+      const envelope = await request(planned.place, { method: "POST", body: planned.body, isShown: true });
       if (lines.length === 1) go(["job", envelope.data.job_id]);
       else openBatch(envelope.data.items);
     } catch (failed) {
@@ -73,7 +73,7 @@ export function HotView() {
           <${CheckField} label=${t("param.refresh")} value=${given.refresh ?? false} onChange=${(value) => set("refresh", value)} hint=${t("hot.refresh_hint")} />
         </div></div></details>
       <div class="row"><button type="submit" class="button main-act" disabled=${busy || !lines.length || tooMany}>${t(busy ? "act.starting" : lines.length > 1 ? "hot.start_many" : "hot.start", { number: lines.length })}</button></div>
-      <${Fault} error=${error} />
+      <${ErrorNote} error=${error} />
     </form>
     <${Raw} planned=${lines.length ? planned : undefined} />
     <${Recent} />`;
@@ -91,5 +91,5 @@ export function NumberField({ name, value, onInput }) {
   const range = limits ? [limits.minimum, limits.maximum].map((one) => one ?? "…").join(" – ") : "";
   const meaning = limits ? either(limits.meaning, limits.meaning_zh) : undefined;
   return html`<${Field} label=${html`<label for=${id} title=${meaning}>${t(`param.${name}`)}</label>`} hint=${range}>
-    <input id=${id} type="number" inputmode="decimal" step=${name === "match_threshold" ? "0.01" : "1"} min=${limits?.minimum} max=${limits?.maximum ?? undefined} value=${value ?? ""} placeholder=${limits ? (limits.default ?? t("hot.linked")) : ""} onInput=${(event) => onInput(name, event.currentTarget.value)} /><//>`;
+    <input id=${id} type="number" inputmode="decimal" step=${name === "match_threshold" ? "0.01" : "1"} min=${limits?.minimum} max=${limits?.maximum ?? undefined} value=${value ?? ""} placeholder=${limits ? (limits.default ?? t("hot.linked_default")) : ""} onInput=${(event) => onInput(name, event.currentTarget.value)} /><//>`;
 }

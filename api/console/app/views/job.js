@@ -1,20 +1,20 @@
-// A scan that one can watch, and its result once it is there. Found again by its address.
-import { PATHS, ask } from "../api.js";
+// Progress of a scan and its result. The address restores the view after a reload.
+import { PATHS, request } from "../api.js";
 import { Foreign, count, moment, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useState } from "../html.js";
-import { say, t } from "../i18n.js";
+import { labelOf, t } from "../i18n.js";
 import { JobWatch, isOver } from "../job.js";
-import { Badge, Card, Copy, Fault, Figures, Head, Icon, Loading, Status } from "../parts/ui.js";
+import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Status } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { link } from "../router.js";
-import { tell } from "../state.js";
+import { notify } from "../state.js";
 import { failedInputs } from "./hot.js";
 import { Result } from "./result.js";
 
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
-const LOOK_MS = 3000;
-const SHORT = 40; // a longer input is pasted text, not a title
-const wishes = new Set(); // jobs whose end a notification tells
+const REFRESH_MS = 3000;
+const SHORT = 40; // longer inputs are pasted text, not a title
+const notifyJobs = new Set(); // jobs to notify about
 
 export function useJob(jobId) {
   const watch = useMemo(() => new JobWatch(jobId, { onEnd: announce }), [jobId]);
@@ -23,8 +23,8 @@ export function useJob(jobId) {
 }
 
 function announce(job) {
-  tell(t(`status.${job.status}`));
-  if (wishes.has(job.job_id) && Notification.permission === "granted") new Notification("Sametrack", { body: `${job.input.slice(0, 60)}: ${t(`status.${job.status}`)}` });
+  notify(t(`status.${job.status}`));
+  if (notifyJobs.has(job.job_id) && Notification.permission === "granted") new Notification("Sametrack", { body: `${job.input.slice(0, 60)}: ${t(`status.${job.status}`)}` });
 }
 
 export function JobView({ jobId, query }) {
@@ -33,7 +33,7 @@ export function JobView({ jobId, query }) {
   const title = job?.result?.music?.title ?? job?.result?.keyword ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
   return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
       <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
-    <${Fault} error=${error} />
+    <${ErrorNote} error=${error} />
     ${!job && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
     ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} />`}
     ${job?.result && (job.result.kind === "discovery" ? html`<p>${t("job.discovery")}</p>` : html`<${Result} key=${jobId} job=${job} query=${query} />`)}
@@ -47,7 +47,7 @@ function Lead({ job }) {
 export function BatchView({ ids }) {
   const failed = failedInputs.value;
   return html`<${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
-    ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h3><${Foreign} text=${item.input} /></h3><p>${item.error?.detail}</p><p><b>${t("fault.next")}</b> ${item.error?.hint}</p></div>`)}
+    ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h3><${Foreign} text=${item.input} /></h3><p>${item.error?.detail}</p><p><b>${t("error.next")}</b> ${item.error?.hint}</p></div>`)}
     <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} />`)}</div><${Raw} />`;
 }
 
@@ -56,7 +56,7 @@ function BatchPanel({ jobId }) {
   const { job, error } = watch.state.value;
   const result = job?.result;
   return html`<section class="card"><header><h2 class="one-line" style=${{ maxWidth: "36ch" }}><${Foreign} text=${result?.music?.title ?? job?.input ?? jobId} /></h2>${job && html`<${Status} status=${job.status} />`}</header>
-    <${Fault} error=${error} />
+    <${ErrorNote} error=${error} />
     ${!job && !error && html`<${Loading} />`}
     ${job && !result && html`<${Progress} watch=${watch} isShort />`}
     ${result && html`<${Figures} items=${[[t("fig.confirmed"), count(result.confirmed_count)], [t("fig.accounts"), count(result.unique_account_count)], [t("fig.pool"), count(result.candidate_pool_size)]]} />
@@ -73,29 +73,29 @@ function Progress({ watch, isShort = false }) {
   const cancel = () => { setBusy(true); watch.cancel().catch(setFault).finally(() => setBusy(false)); };
   const left = Math.max(0, (job.parameters.search_request_budget ?? 0) - seen.search_page_count);
   return html`<${isShort ? "div" : Card} class="stack">
-    ${job.error && html`<${Fault} error=${job.error} />`}
+    ${job.error && html`<${ErrorNote} error=${job.error} />`}
     ${job.status === "cancelled" && html`<div class="note warn"><h3>${t("job.cancelled")}</h3><p>${t("job.cancelled_hint")}</p></div>`}
     ${!isOver(job) && html`<div class="stack tight"><div class="row apart"><b aria-live="polite">${job.cancel_requested ? t("job.cancelling") : job.status === "queued" ? t("job.queued") : t(`stage.${seen.stage}`)}</b><span class="small soft">${seen.eta_s !== null && seen.eta_s !== undefined ? t("job.eta", { time: seconds(seen.eta_s) }) : t(mode === "polling" ? "job.polling" : "job.live")}</span></div>
       <div class="progress" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${share} aria-label=${t("job.progress")}><span style=${{ width: `${share}%` }}></span></div></div>`}
     ${!isShort && html`<ol class="steps" aria-label=${t("job.stages")}>${STAGES.map((stage, at) => html`<${Step} key=${stage} stage=${stage} at=${at} now=${seen.stage_index} isOver=${isOver(job)} isQueued=${job.status === "queued"} />`)}</ol>`}
-    <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(seen.confirmed_count)], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.heard"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_left"), count(left), t("fig.of", { total: count(job.parameters.search_request_budget) })]]} />
-    ${!isShort && !isOver(job) && html`<${SoFar} jobId=${job.job_id} />`}
+    <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(seen.confirmed_count)], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.audio_checked"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_left"), count(left), t("fig.of", { total: count(job.parameters.search_request_budget) })]]} />
+    ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
     ${!isOver(job) && html`<div class="row"><button type="button" class="button little danger" disabled=${busy || job.cancel_requested} onClick=${cancel}>${t("job.cancel")}</button>${!isShort && html`<${Notify} jobId=${job.job_id} />`}</div>`}
-    <${Fault} error=${fault} /><//>`;
+    <${ErrorNote} error=${fault} /><//>`;
 }
 
-// What was read, and what was refused, as it happens.
-function SoFar({ jobId }) {
+// Reads and refusals by source while the scan runs.
+function SourcesRead({ jobId }) {
   const [reads, setReads] = useState([]);
   useEffect(() => {
     const stopping = new AbortController();
-    const look = () => ask(`${PATHS.jobList}/${jobId}/reads`, { signal: stopping.signal }).then((envelope) => setReads(envelope.data.reads), () => {}); // what is missing here is in the ledger at the end
-    look();
-    const timer = setInterval(look, LOOK_MS);
+    const refresh = () => request(`${PATHS.jobList}/${jobId}/reads`, { signal: stopping.signal }).then((envelope) => setReads(envelope.data.reads), () => {}); // the coverage report at the end is complete
+    refresh();
+    const timer = setInterval(refresh, REFRESH_MS);
     return () => { clearInterval(timer); stopping.abort(); };
   }, [jobId]);
   if (!reads.length) return null;
-  return html`<div class="stack tight"><h3>${t("reads.title")}</h3><ul class="reads">${reads.map((one) => html`<li key=${`${one.surface}${one.outcome}`}><span>${say("surface", one.surface)}</span><span class="soft num">${t("reads.counts", { reads: count(one.captures), items: count(one.items) })}</span>${one.outcome !== "ok" && html`<${Badge} tone=${one.outcome === "unavailable" ? "warn" : "bad"}>${say("stop", one.outcome)}<//>`}</li>`)}</ul></div>`;
+  return html`<div class="stack tight"><h3>${t("reads.title")}</h3><ul class="reads">${reads.map((one) => html`<li key=${`${one.surface}${one.outcome}`}><span>${labelOf("surface", one.surface)}</span><span class="soft num">${t("reads.counts", { reads: count(one.captures), items: count(one.items) })}</span>${one.outcome !== "ok" && html`<${Badge} tone=${one.outcome === "unavailable" ? "warn" : "bad"}>${labelOf("stop", one.outcome)}<//>`}</li>`)}</ul></div>`;
 }
 
 function Step({ stage, at, now, isOver: over, isQueued }) {
@@ -104,12 +104,12 @@ function Step({ stage, at, now, isOver: over, isQueued }) {
 }
 
 function Notify({ jobId }) {
-  const [isOn, setOn] = useState(wishes.has(jobId));
+  const [isOn, setOn] = useState(notifyJobs.has(jobId));
   if (!("Notification" in window) || Notification.permission === "denied") return null;
-  const wish = async () => {
+  const enable = async () => {
     if (Notification.permission !== "granted" && (await Notification.requestPermission()) !== "granted") return;
-    wishes.add(jobId);
+    notifyJobs.add(jobId);
     setOn(true);
   };
-  return isOn ? html`<${Badge} tone="accent">${t("job.will_notify")}<//>` : html`<button type="button" class="button little" onClick=${wish}>${t("job.notify")}</button>`;
+  return isOn ? html`<${Badge} tone="accent">${t("job.will_notify")}<//>` : html`<button type="button" class="button little" onClick=${enable}>${t("job.notify")}</button>`;
 }

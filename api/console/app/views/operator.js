@@ -1,15 +1,15 @@
-// The operator's corner: jobs, what is in order, budgets, room on the disk, the orchestrator.
-import { PATHS, ask } from "../api.js";
+// Operations page: system health, storage, request budgets, watchlists and jobs.
+import { PATHS, request } from "../api.js";
 import { bytes, count, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
-import { say, t } from "../i18n.js";
-import { Badge, Card, Empty, Fault, Figures, Head, Loading, SelectField } from "../parts/ui.js";
+import { labelOf, t } from "../i18n.js";
+import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { JobList } from "./recent.js";
 import { Watchlists } from "./watchlists.js";
 
-const ORCHESTRATOR_PORT = 8781; // of `sametrack up`, unless --dagster-port says otherwise
-// A page of the orchestrator, which runs beside this service and shows runs under the same ids.
+const ORCHESTRATOR_PORT = 8781; // default of `sametrack up --dagster-port`
+// A page of the Dagster UI, which shows runs under the ids of their jobs.
 export const orchestratorPage = (path = "") => `http://${location.hostname}:${ORCHESTRATOR_PORT}/${path}`;
 
 function useAnswer(path, query = {}) {
@@ -17,7 +17,7 @@ function useAnswer(path, query = {}) {
   const key = JSON.stringify(query);
   useEffect(() => {
     const stopping = new AbortController();
-    ask(path, { query, signal: stopping.signal }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(path, { query, signal: stopping.signal }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [path, key]);
   return state;
@@ -30,20 +30,20 @@ export function OperatorView() {
 function Doctor() {
   const { data, error } = useAnswer(PATHS.doctor);
   return html`<${Card} title=${t("operator.health")} aside=${data && html`<${Badge} tone=${data.ready ? "good" : "bad"}>${t(data.ready ? "operator.ready" : "operator.not_ready")}<//>`}>
-    <${Fault} error=${error} />${!data && !error && html`<${Loading} />`}
-    ${data && html`<ul class="list">${data.checks.map((check) => html`<li key=${check.name} class="row apart"><span>${t(`check.${check.name}`)}</span><span class="row small">${check.reason && html`<span class="soft">${check.reason}</span>`}<${Badge} tone=${check.reason ? "bad" : "good"}>${t(check.reason ? "operator.wrong" : "operator.fine")}<//></span></li>`)}</ul>
+    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}
+    ${data && html`<ul class="list">${data.checks.map((check) => html`<li key=${check.name} class="row apart"><span>${t(`check.${check.name}`)}</span><span class="row small">${check.reason && html`<span class="soft">${check.reason}</span>`}<${Badge} tone=${check.reason ? "bad" : "good"}>${t(check.reason ? "operator.check_failed" : "operator.check_ok")}<//></span></li>`)}</ul>
       <h3>${t("operator.surfaces")}</h3>${data.surfaces.length ? html`<${PlainTable} rows=${data.surfaces} keyOf=${(row) => row.surface} caption=${t("operator.surfaces")} columns=${[
-        { key: "surface", label: t("col.source"), render: (row) => say("surface", row.surface) },
+        { key: "surface", label: t("col.source"), render: (row) => labelOf("surface", row.surface) },
         { key: "outcome", label: t("operator.outcome"), render: (row) => html`<${Badge} tone=${row.outcome === "ok" || row.outcome === "works" ? "good" : "warn"}>${String(row.outcome).replaceAll("_", " ")}<//>` },
-        { key: "error", label: t("col.reason"), render: (row) => (row.error_type ? say("stop", row.error_type) : "—") },
+        { key: "error", label: t("col.reason"), render: (row) => (row.error_type ? labelOf("stop", row.error_type) : "—") },
         { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) }]} />` : html`<p class="small soft">${t("operator.never_probed")}</p>`}
-      ${data.circuits.length > 0 && html`<h3>${t("operator.circuits")}</h3><ul class="list small">${data.circuits.map((one) => html`<li key=${`${one.host}${one.surface}`}>${say("surface", one.surface)} <span class="soft mono">${one.host}</span>: ${say("stop", one.cause)} · ${t("operator.failures", { number: count(one.failures) })}${one.open_until ? ` · ${t("operator.until", { time: moment(one.open_until) })}` : ""}</li>`)}</ul>`}`}<//>`;
+      ${data.circuits.length > 0 && html`<h3>${t("operator.circuits")}</h3><ul class="list small">${data.circuits.map((one) => html`<li key=${`${one.host}${one.surface}`}>${labelOf("surface", one.surface)} <span class="soft mono">${one.host}</span>: ${labelOf("stop", one.cause)} · ${t("operator.failures", { number: count(one.failures) })}${one.open_until ? ` · ${t("operator.until", { time: moment(one.open_until) })}` : ""}</li>`)}</ul>`}`}<//>`;
 }
 
 function Storage() {
   const { data, error } = useAnswer(PATHS.storage);
   return html`<${Card} title=${t("operator.storage")} aside=${html`<a class="small" href=${orchestratorPage()} target="_blank" rel="noopener noreferrer">${t("operator.orchestrator")}</a>`}>
-    <${Fault} error=${error} />${!data && !error && html`<${Loading} />`}
+    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}
     ${data && html`<${Figures} items=${[[t("operator.kept"), bytes(data.total_bytes)], [t("operator.free"), bytes(data.free_bytes)], [t("operator.used_today"), count(data.budget.used), t("fig.of", { total: count(data.budget.limit) })]]} />
       <${PlainTable} rows=${data.parts} keyOf=${(row) => row.name} caption=${t("operator.storage")} columns=${[{ key: "name", label: t("operator.part"), render: (row) => t(`part.${row.name}`) }, { key: "bytes", label: t("operator.size"), num: true, render: (row) => bytes(row.bytes) }, { key: "files", label: t("operator.files"), num: true, render: (row) => count(row.files) }]} />
       ${data.budget.hosts.length > 0 && html`<h3>${t("operator.budget")}</h3><${PlainTable} rows=${data.budget.hosts} keyOf=${(row) => row.host} caption=${t("operator.budget")} columns=${[{ key: "host", label: t("operator.host"), render: (row) => html`<span class="mono">${row.host}</span>` }, { key: "used", label: t("operator.used_today"), num: true, render: (row) => count(row.used) }, { key: "left", label: t("operator.left"), num: true, render: (row) => count(row.left) }]} />`}`}<//>`;
@@ -53,5 +53,5 @@ function Jobs() {
   const [status, setStatus] = useState("");
   const { data, error } = useAnswer(PATHS.jobList, { limit: 100, status });
   return html`<${Card} title=${t("operator.jobs")}><${SelectField} label=${t("operator.status")} value=${status} onChange=${setStatus} options=${[["", t("act.all")], ...["queued", "running", "completed", "failed", "cancelled"].map((name) => [name, t(`status.${name}`)])]} />
-    <${Fault} error=${error} />${!data && !error && html`<${Loading} />`}${data && (data.jobs.length ? html`<${JobList} jobs=${data.jobs} />` : html`<${Empty} title=${t("recent.empty")} icon="list">${t("recent.empty_hint")}<//>`)}<//>`;
+    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}${data && (data.jobs.length ? html`<${JobList} jobs=${data.jobs} />` : html`<${Empty} title=${t("recent.empty")} icon="list">${t("recent.empty_hint")}<//>`)}<//>`;
 }

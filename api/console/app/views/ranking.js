@@ -1,12 +1,12 @@
-// The strict ranking: seven orders, filters, column choice, five hundred rows without waiting.
-import { PATHS, ask } from "../api.js";
+// The ranking: seven sort orders, filters, column choice, up to 500 rows.
+import { PATHS, request } from "../api.js";
 import { Foreign, compact, count, day, safeLink } from "../format.js";
 import { html, useMemo, useState } from "../html.js";
-import { say, t } from "../i18n.js";
-import { Badge, CheckField, Empty, Fault, SelectField, TextField } from "../parts/ui.js";
+import { labelOf, t } from "../i18n.js";
+import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../parts/ui.js";
 import { ColumnChoice, Table } from "../parts/table.js";
-import { Take } from "../parts/take.js";
-import { link, restate } from "../router.js";
+import { ExportMenu } from "../parts/export.js";
+import { link, replaceAddress } from "../router.js";
 import { sortOptions } from "./hot.js";
 
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
@@ -21,7 +21,7 @@ const VALUES = {
 };
 const KEPT = { hidden: ["collect", "share", "music", "observed"] };
 
-// Unknown values last; equal ones by id, so that the order is always the same.
+// Unknown values come last; equal ones are ordered by id, so that the order is stable.
 export function sorted(videos, order) {
   const value = VALUES[order] ?? VALUES.hot_score;
   const key = (video) => value(video) ?? -Infinity;
@@ -31,13 +31,13 @@ export function sorted(videos, order) {
 export function Ranking({ job, query }) {
   const [view, setView] = useState({ order: query.sort ?? job.parameters.sort_by, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" });
   const [hidden, setHidden] = useState(KEPT.hidden);
-  const [other, setOther] = useState(null); // the same scan, more of it or in another order
+  const [other, setOther] = useState(null); // the same scan with more rows or in another order
   const [error, setError] = useState(null);
   const result = other ?? job.result;
   const change = (part) => {
     const next = { ...view, ...part };
     setView(next);
-    restate(["job", job.job_id], { ...query, sort: next.order === job.parameters.sort_by ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
+    replaceAddress(["job", job.job_id], { ...query, sort: next.order === job.parameters.sort_by ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
     if (part.order && result.returned_count < result.confirmed_count) reorder(job, { sort_by: part.order }).then(setOther, setError);
   };
   const rows = useMemo(() => filtered(sorted(result.aweme_list, view.order), view), [result, view]);
@@ -47,20 +47,20 @@ export function Ranking({ job, query }) {
   return html`<div class="stack">
     <div class="grid pair">
       <${SelectField} label=${t("param.sort_by")} value=${view.order} options=${sortOptions()} onChange=${(value) => change({ order: value })} />
-      <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, say("link", name)])]} onChange=${(value) => change({ link: value })} />
+      <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => change({ link: value })} />
       <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
       <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value })} />
     </div>
     <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
-      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => reorder(job, { sort_by: view.order, count: 500 }).then(setOther, setError)}>${t("ranking.more", { number: count(Math.min(500, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} /><${Take} source=${`${PATHS.jobs}/${job.job_id}`} table="videos" /></div></div>
-    <${Fault} error=${error} />
+      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => reorder(job, { sort_by: view.order, count: 500 }).then(setOther, setError)}>${t("ranking.more", { number: count(Math.min(500, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} /><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="videos" /></div></div>
+    <${ErrorNote} error=${error} />
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.order} onOrder=${(order) => change({ order })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
 }
 
-// Orders and counts are applied when a stored result is read, so this starts no scan.
+// Order and count are applied when a stored result is read, so this starts no scan.
 async function reorder(job, changes) {
   const { refresh: _, ...asked } = job.parameters;
-  const envelope = await ask(PATHS.jobs, { method: "POST", body: { input: job.music_id ?? job.input, ...asked, ...changes }, isShown: true });
+  const envelope = await request(PATHS.jobs, { method: "POST", body: { input: job.music_id ?? job.input, ...asked, ...changes }, isShown: true });
   if (envelope.data.result) return envelope.data.result;
   location.hash = link(["job", envelope.data.job_id]);
   return null;
@@ -86,12 +86,12 @@ function allColumns() {
     { key: "date", label: t("col.published"), num: true, sort: "latest", render: (row) => day(row.create_time) },
     { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>` },
     { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
-    { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.hear")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
+    { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.show_evidence")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
   ];
 }
 
 export function LinkBadge({ video }) {
-  return html`<${Badge} tone=${LINK_TONES[video.link_type] ?? ""}>${say("link", video.link_type)}<//>`;
+  return html`<${Badge} tone=${LINK_TONES[video.link_type] ?? ""}>${labelOf("link", video.link_type)}<//>`;
 }
 
 export function VideoCell({ video }) {
@@ -103,5 +103,5 @@ export function VideoCell({ video }) {
 export function VideoCard({ video }) {
   return html`<span class="rank">${video.rank ?? ""}</span><div class="stack tight"><${VideoCell} video=${video} />
     <div class="meta"><span><${Foreign} text=${video.author?.nickname} /></span><span>${t("stat.hot")} <b>${compact(video.hot_score)}</b></span><span>${t("stat.likes")} <b>${compact(video.statistics?.digg_count)}</b></span></div>
-    <div class="meta">${video.link_type && html`<${LinkBadge} video=${video} />`}${video.search_relevance_level && html`<${Badge}>${say("relevance", video.search_relevance_level)}<//>`}${video.evidence && html`<a href=${link(["evidence", video.evidence.comparison_id])}>${t("act.hear")}</a>`}</div></div>`;
+    <div class="meta">${video.link_type && html`<${LinkBadge} video=${video} />`}${video.search_relevance_level && html`<${Badge}>${labelOf("relevance", video.search_relevance_level)}<//>`}${video.evidence && html`<a href=${link(["evidence", video.evidence.comparison_id])}>${t("act.show_evidence")}</a>`}</div></div>`;
 }

@@ -1,20 +1,20 @@
-// The newest jobs, so that a result is found again without its address.
-import { PATHS, ask } from "../api.js";
+// List of the newest jobs.
+import { PATHS, request } from "../api.js";
 import { Foreign, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { link } from "../router.js";
-import { Card, Empty, Fault, Loading, Status } from "../parts/ui.js";
+import { Card, Empty, ErrorNote, Loading, Status } from "../parts/ui.js";
 
 export function Recent({ limit = 8 }) {
   const [state, setState] = useState({});
   useEffect(() => {
     const stopping = new AbortController();
-    ask(PATHS.jobList, { query: { limit }, signal: stopping.signal }).then((envelope) => setState({ jobs: envelope.data.jobs }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(PATHS.jobList, { query: { limit }, signal: stopping.signal }).then((envelope) => setState({ jobs: envelope.data.jobs }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [limit]);
   return html`<${Card} title=${t("recent.title")} aside=${html`<a class="small" href=${link(["operator"])}>${t("recent.all")}</a>`}>
-    ${state.error && html`<${Fault} error=${state.error} />`}
+    ${state.error && html`<${ErrorNote} error=${state.error} />`}
     ${!state.jobs && !state.error && html`<${Loading} />`}
     ${state.jobs && !state.jobs.length && html`<${Empty} title=${t("recent.empty")}>${t("recent.empty_hint")}<//>`}
     ${state.jobs?.length > 0 && html`<${JobList} jobs=${state.jobs} />`}<//>`;

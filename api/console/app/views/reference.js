@@ -1,23 +1,23 @@
-// Function 7: every operation with its parameters and limits, as the service itself tells them.
-import { Fault, Badge, Card, Empty, Head, Loading, TextField } from "../parts/ui.js";
+// Parameter reference: every operation with its limits, from the service's own description.
+import { ErrorNote, Badge, Card, Empty, Head, Loading, TextField } from "../parts/ui.js";
 import { html, useEffect, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { loadLimits, reference } from "../limits.js";
-import { PATHS, ask } from "../api.js";
+import { PATHS, request } from "../api.js";
 import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
 
 export function ReferenceView() {
   const [wanted, setWanted] = useState("");
   const [error, setError] = useState(null);
-  const load = () => { setError(null); loadLimits().then(() => { if (!reference.value) ask(PATHS.reference).catch(setError); }); };
+  const load = () => { setError(null); loadLimits().then(() => { if (!reference.value) request(PATHS.reference).catch(setError); }); };
   useEffect(load, []);
   const found = reference.value;
   const words = wanted.trim().toLocaleLowerCase();
   const operations = (found?.operations ?? []).filter((one) => !words || [one.path, one.summary, one.summary_zh, ...one.parameters.map((parameter) => parameter.name)].some((text) => text?.toLocaleLowerCase().includes(words)));
   return html`<${Head} title=${t("reference.title")} lead=${t("reference.lead")}><a class="button little" href="/docs">${t("reference.full")}</a><//>
     <${Card}><${TextField} type="search" label=${t("reference.find")} value=${wanted} onInput=${setWanted} placeholder="candidate_limit" /><//>
-    <${Fault} error=${error} onRetry=${load} />${!found && !error && html`<${Card}><${Loading} rows=${6} /><//>`}
+    <${ErrorNote} error=${error} onRetry=${load} />${!found && !error && html`<${Card}><${Loading} rows=${6} /><//>`}
     <div class="stack tight">${operations.map((one) => html`<${Operation} key=${one.operation_id ?? one.id} one=${one} isOpen=${words !== ""} />`)}</div>
     ${found && !operations.length && html`<${Empty} title=${t("filter.none")} icon="search" />`}
     ${found && !words && html`<${Errors} errors=${found.errors} />`}`;
@@ -49,5 +49,5 @@ function Errors({ errors }) {
     { key: "status", label: "HTTP", num: true, render: (row) => row.status },
     { key: "type", label: t("reference.type"), render: (row) => html`<code>${row.type}</code>` },
     { key: "message", label: t("reference.meaning"), render: (row) => either(row.message, row.message_zh) },
-    { key: "hint", label: t("fault.next"), class: "cell-title", render: (row) => either(row.hint, row.hint_zh) }]} /></details>`;
+    { key: "hint", label: t("error.next"), class: "cell-title", render: (row) => either(row.hint, row.hint_zh) }]} /></details>`;
 }

@@ -1,30 +1,32 @@
-// The result of a scan: what was found, in which order, and what was not seen.
+// The result of a scan: summary and tabs.
 import { Foreign, compact, count, day } from "../format.js";
 import { html, useState } from "../html.js";
-import { either, say, t } from "../i18n.js";
+import { either, labelOf, t } from "../i18n.js";
 import { PATHS } from "../api.js";
 import { Badge, Empty, Figures, Panel, Tabs } from "../parts/ui.js";
 import { PlainTable, Table } from "../parts/table.js";
-import { Take } from "../parts/take.js";
-import { link, restate } from "../router.js";
+import { ExportMenu } from "../parts/export.js";
+import { link, replaceAddress } from "../router.js";
 import { Coverage } from "./coverage.js";
-import { Heard } from "./heard.js";
-import { Picture } from "./picture.js";
+import { Comparisons } from "./comparisons.js";
+import { Plots } from "./plots.js";
 import { Ranking, VideoCell, VideoCard } from "./ranking.js";
+
+const OLD_TABS = { heard: "comparisons", picture: "plots" }; // names in addresses that were saved before
 
 export function Result({ job, query }) {
   const result = job.result;
   const isByName = result.keyword !== null;
   const first = isByName ? "related" : "ranking";
-  const [tab, setTab] = useState(query.tab ?? first);
-  const choose = (name) => { setTab(name); restate(["job", job.job_id], { ...query, tab: name === first ? "" : name }); };
+  const [tab, setTab] = useState(OLD_TABS[query.tab] ?? query.tab ?? first);
+  const choose = (name) => { setTab(name); replaceAddress(["job", job.job_id], { ...query, tab: name === first ? "" : name }); };
   const tabs = [
     !isByName && ["ranking", t("tab.ranking"), count(result.returned_count)],
     !isByName && ["accounts", t("tab.accounts"), count(result.unique_account_count)],
-    !isByName && ["picture", t("tab.picture")],
+    !isByName && ["plots", t("tab.plots")],
     !isByName && ["variants", t("tab.variants"), count(result.variants.count)],
     ["related", t("tab.related"), count(result.search_related.returned_count)],
-    !isByName && ["heard", t("tab.heard")],
+    !isByName && ["comparisons", t("tab.comparisons")],
     ["coverage", t("tab.coverage")],
   ].filter(Boolean);
   return html`<${Summary} result=${result} isByName=${isByName} job=${job} />
@@ -32,10 +34,10 @@ export function Result({ job, query }) {
     <${Panel} name=${tab}>${{
       ranking: () => html`<${Ranking} job=${job} query=${query} />`,
       accounts: () => html`<${Accounts} job=${job} />`,
-      picture: () => html`<${Picture} job=${job} />`,
+      plots: () => html`<${Plots} job=${job} />`,
       variants: () => html`<${Variants} job=${job} />`,
       related: () => html`<${Related} job=${job} isByName=${isByName} />`,
-      heard: () => html`<${Heard} job=${job} />`,
+      comparisons: () => html`<${Comparisons} job=${job} />`,
       coverage: () => html`<${Coverage} job=${job} />`,
     }[tab]?.()}<//>`;
 }
@@ -46,8 +48,8 @@ function Summary({ result, isByName, job }) {
   const history = result.discovery?.confirmed_graph_observation_history;
   const related = result.search_related;
   const items = isByName
-    ? [[t("fig.related"), count(related.returned_count)], [t("fig.high"), count(related.high_relevance_count), t("fig.high_note")], [t("fig.expanded"), count(related.expanded_candidate_count)], [t("fig.pages"), count(related.pagination.pages_fetched)]]
-    : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) })], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size)], [t("fig.variants"), count(result.variants.count), t("fig.variants_note")], result.coverage.unseen_estimate && [t("fig.unseen"), `≥ ${count(result.coverage.unseen_estimate.lower_bound)}`, t("fig.unseen_note")]];
+    ? [[t("fig.related"), count(related.returned_count)], [t("fig.high_relevance"), count(related.high_relevance_count), t("fig.high_relevance_note")], [t("fig.expanded"), count(related.expanded_candidate_count)], [t("fig.pages"), count(related.pagination.pages_fetched)]]
+    : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) })], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size)], [t("fig.variants"), count(result.variants.count), t("fig.variants_note")], result.coverage.unseen_estimate && [t("fig.unseen"), t("fig.unseen_value", { number: count(result.coverage.unseen_estimate.lower_bound) }), t("fig.unseen_note")]];
   return html`<div class="stack">
     ${!isByName && result.music && html`<div class="row small"><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span><a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a></div>`}
     <${Figures} items=${items} />
@@ -73,7 +75,7 @@ function Accounts({ job }) {
   ];
   if (!accounts.length) return html`<${Empty} title=${t("accounts.empty")} icon="person">${t("accounts.empty_hint")}<//>`;
   const card = (row) => html`<span></span><div class="stack tight"><a href=${link(["profile"], { id: row.sec_uid })} class="one-line"><${Foreign} text=${row.nickname} none=${row.sec_uid} /></a><div class="meta"><span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span><span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span><span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span></div></div>`;
-  return html`<div class="row apart"><p class="small soft">${t("accounts.note")}</p><${Take} source=${sourceOf(job)} table="accounts" /></div>
+  return html`<div class="row apart"><p class="small soft">${t("accounts.note")}</p><${ExportMenu} source=${sourceOf(job)} table="accounts" /></div>
     <${Table} rows=${accounts} columns=${columns} keyOf=${(row) => row.sec_uid} caption=${t("tab.accounts")} card=${card} />`;
 }
 
@@ -82,14 +84,14 @@ function Variants({ job }) {
   if (!videos.length) return html`<${Empty} title=${t("variants.empty")}>${t("variants.empty_hint")}<//>`;
   const columns = [
     { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
-    { key: "kind", label: t("col.kind"), render: (row) => html`<${Badge} tone="warn">${say("variant", row.variant_kind)}<//>` },
+    { key: "kind", label: t("col.kind"), render: (row) => html`<${Badge} tone="warn">${labelOf("variant", row.variant_kind)}<//>` },
     { key: "speed", label: t("col.speed"), num: true, render: (row) => `× ${row.speed?.toFixed(2) ?? "—"}` },
     { key: "semitones", label: t("col.semitones"), num: true, render: (row) => (row.semitones === null ? "—" : (row.semitones > 0 ? "+" : "") + row.semitones.toFixed(1)) },
     { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
     { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
-    { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.hear")}</a>` },
+    { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.show_evidence")}</a>` },
   ];
-  return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${Take} source=${sourceOf(job)} table="variants" /></div>
+  return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${ExportMenu} source=${sourceOf(job)} table="variants" /></div>
     <${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} card=${(row) => html`<${VideoCard} video=${row} />`} />`;
 }
 
@@ -100,15 +102,15 @@ function Related({ job, isByName }) {
   const rows = related.aweme_list.filter((video) => !level || video.search_relevance_level === level);
   const columns = [
     { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
-    { key: "level", label: t("col.relevance"), render: (row) => html`<${Badge} tone=${LEVELS[row.search_relevance_level] ?? ""}>${say("relevance", row.search_relevance_level)}<//>` },
+    { key: "level", label: t("col.relevance"), render: (row) => html`<${Badge} tone=${LEVELS[row.search_relevance_level] ?? ""}>${labelOf("relevance", row.search_relevance_level)}<//>` },
     { key: "author", label: t("col.account"), class: "cell-name", render: (row) => html`<span class="one-line"><${Foreign} text=${row.author?.nickname} /></span>` },
     { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
     { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
     { key: "date", label: t("col.published"), num: true, render: (row) => day(row.create_time) },
     !isByName && { key: "both", label: t("col.also"), render: (row) => (row.duplicate_with_returned_ranking ? t("act.yes") : "") },
   ].filter(Boolean);
-  return html`<div class="row apart"><p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p><${Take} source=${sourceOf(job)} table="search_related" /></div>
-    <div class="row" role="group" aria-label=${t("col.relevance")}>${["", ...Object.keys(LEVELS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(level === name)} onClick=${() => setLevel(name)}>${name ? say("relevance", name) : t("act.all")} <span class="soft">${count(name ? related.aweme_list.filter((video) => video.search_relevance_level === name).length : related.aweme_list.length)}</span></button>`)}</div>
+  return html`<div class="row apart"><p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p><${ExportMenu} source=${sourceOf(job)} table="search_related" /></div>
+    <div class="row" role="group" aria-label=${t("col.relevance")}>${["", ...Object.keys(LEVELS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(level === name)} onClick=${() => setLevel(name)}>${name ? labelOf("relevance", name) : t("act.all")} <span class="soft">${count(name ? related.aweme_list.filter((video) => video.search_relevance_level === name).length : related.aweme_list.length)}</span></button>`)}</div>
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.related")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("related.empty")} icon="search">${t("related.empty_hint")}<//>`}
     <h3>${t("related.terms")}</h3>
     <${PlainTable} rows=${related.pagination.terms} keyOf=${(row) => row.term} caption=${t("related.terms")} columns=${[
@@ -117,5 +119,5 @@ function Related({ job, isByName }) {
       { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
       { key: "cursor", label: t("col.cursor"), num: true, render: (row) => count(row.last_cursor) },
-      { key: "stop", label: t("col.stop"), render: (row) => say("stop", row.stop_reason) }]} />`;
+      { key: "stop", label: t("col.stop"), render: (row) => labelOf("stop", row.stop_reason) }]} />`;
 }

@@ -1,9 +1,9 @@
-// Function 5: a song by its title, over the whole network. Words only: nothing is confirmed.
-import { PATHS, ask } from "../api.js";
+// Song search by title. It matches text only and confirms nothing.
+import { PATHS, request } from "../api.js";
 import { html, signal, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { loadLimits } from "../limits.js";
-import { Fault, Head, TextField } from "../parts/ui.js";
+import { ErrorNote, Head, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { go } from "../router.js";
 import { NumberField, bodyOf } from "./hot.js";
@@ -22,12 +22,12 @@ export function SearchView() {
   const start = (event) => {
     event.preventDefault();
     setBusy(true);
-    ask(PATHS.jobs, { method: "POST", body, isShown: true }).then((envelope) => go(["job", envelope.data.job_id]), setError).finally(() => setBusy(false));
+    request(PATHS.jobs, { method: "POST", body, isShown: true }).then((envelope) => go(["job", envelope.data.job_id]), setError).finally(() => setBusy(false));
   };
   return html`<${Head} title=${t("search.title")} lead=${t("search.lead")} />
     <form class="card" onSubmit=${start}><${TextField} label=${t("search.keyword")} value=${keyword} onInput=${(value) => { draft.value = { keyword: value, given }; }} placeholder=${t("search.placeholder")} maxlength="100" hint=${t("search.hint")} />
       <details class="fold"><summary>${t("hot.more")}</summary><div class="grid">${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}</div></details>
-      <div class="row"><button type="submit" class="button main-act" disabled=${busy || !keyword.trim()}>${t(busy ? "act.starting" : "search.start")}</button></div><${Fault} error=${error} /></form>
+      <div class="row"><button type="submit" class="button main-act" disabled=${busy || !keyword.trim()}>${t(busy ? "act.starting" : "search.start")}</button></div><${ErrorNote} error=${error} /></form>
     <div class="note info"><h3>${t("result.by_name")}</h3><p>${t("result.by_name_hint")}</p></div>
     <${Raw} planned=${keyword.trim() ? { method: "POST", place: PATHS.jobs, body } : undefined} /><${Recent} />`;
 }

@@ -1,14 +1,13 @@
-// Engagement over time, from every observation that was kept: gaps stay gaps, rounded values are
-// ranges.
-import { PATHS, ask } from "../api.js";
+// Engagement over time, from every stored observation. Gaps stay gaps; rounded values are ranges.
+import { PATHS, request } from "../api.js";
 import { Foreign, count, moment } from "../format.js";
 import { html, useState, useEffect } from "../html.js";
-import { say, t } from "../i18n.js";
+import { labelOf, t } from "../i18n.js";
 import { COLORS, TimeLines } from "../parts/charts.js";
-import { Card, Empty, Fault, Head, Loading, SelectField, TextField } from "../parts/ui.js";
+import { Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
-import { Take } from "../parts/take.js";
+import { ExportMenu } from "../parts/export.js";
 import { go } from "../router.js";
 
 const KINDS = ["video", "track", "account"];
@@ -25,26 +24,26 @@ export function TimeView({ kind: givenKind, id: givenId }) {
     setKind(givenKind);
     setId(givenId);
     setState({ busy: true });
-    ask(place, { signal: stopping.signal, isShown: true }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(place, { signal: stopping.signal, isShown: true }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [place]);
   return html`<${Head} title=${t("time.title")} lead=${t("time.lead")} />
     <form class="card" onSubmit=${(event) => { event.preventDefault(); go(["time", kind, id.trim()]); }}><div class="grid"><${SelectField} label=${t("time.kind")} value=${kind} onChange=${setKind} options=${KINDS.map((name) => [name, t(`time.${name}`)])} /><${TextField} label=${t(`time.id_${kind}`)} value=${id} onInput=${setId} /></div>
       <div class="row"><button type="submit" class="button main-act" disabled=${!id.trim() || state.busy}>${t("time.show")}</button></div></form>
-    <${Fault} error=${state.error} />${state.busy && html`<${Card}><${Loading} rows=${5} /><//>`}
+    <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} rows=${5} /><//>`}
     ${state.data && html`<${Series} data=${state.data} source=${place} />`}
     ${!place && html`<${Empty} title=${t("time.empty")} icon="clock">${t("time.empty_hint")}<//>`}<${Raw} />`;
 }
 
 function Series({ data, source }) {
   if (!data.points.length) return html`<${Empty} title=${t("time.none")} icon="clock">${t("time.none_hint")}<//>`;
-  return html`<${Card} title=${html`<${Foreign} text=${data.name} none=${data.id} />`} aside=${html`<${Take} source=${source} table="series" />`}>
+  return html`<${Card} title=${html`<${Foreign} text=${data.name} none=${data.id} />`} aside=${html`<${ExportMenu} source=${source} table="series" />`}>
       <p class="small soft">${t("time.note", { number: count(data.points.length), first: moment(data.points[0].observed_at), last: moment(data.points.at(-1).observed_at) })}</p>
       <div class="grid two">${data.measures.map((name, at) => html`<section key=${name} class="stack tight"><h3>${t(`stat.${name}`)}</h3><${TimeLines} label=${t(`stat.${name}`)} series=${[lineOf(data.points, name, at)]} /></section>`)}</div><//>
     <${Card} title=${t("time.table")}><${PlainTable} rows=${data.points.slice(-SHOWN_ROWS).reverse()} keyOf=${(row, at) => `${row.observed_at}${at}`} caption=${t("time.table")} columns=${[
       { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) },
       ...data.measures.map((name) => ({ key: name, label: t(`stat.${name}`), num: true, render: (row) => shown(row, name) })),
-      { key: "surface", label: t("col.source"), render: (row) => (row.surface ? say("surface", row.surface) : "—") }]} /><//>`;
+      { key: "surface", label: t("col.source"), render: (row) => (row.surface ? labelOf("surface", row.surface) : "—") }]} /><//>`;
 }
 
 function lineOf(points, name, at) {

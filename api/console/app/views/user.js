@@ -1,65 +1,65 @@
-// Functions 1 to 3: a profile, its posts, its figures over a stretch of days. A link will do.
-import { PATHS, address, ask } from "../api.js";
+// Account views: profile, posts, and metrics over a number of days.
+import { PATHS, address, request } from "../api.js";
 import { Foreign, compact, count, day, decimal, moment } from "../format.js";
 import { html, signal, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { Badge, Card, Empty, Fault, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
+import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { Bars } from "../parts/charts.js";
 import { Raw } from "../parts/raw.js";
 import { Table } from "../parts/table.js";
-import { Take } from "../parts/take.js";
-import { link, restate } from "../router.js";
+import { ExportMenu } from "../parts/export.js";
+import { link, replaceAddress } from "../router.js";
 import { VideoCard, VideoCell } from "./ranking.js";
 
 const SEC = /^MS4wLjABAAAA[\w.-]+$/;
-const person = signal(""); // the same person in all three views
+const account = signal(""); // shared by all three views
 
-// The id itself, or what the service reads out of a link.
+// Returns the id itself, or resolves a link through the service.
 async function toSecId(text) {
   if (SEC.test(text)) return text;
-  return (await ask(PATHS.sec, { query: { url: text }, isShown: true })).data.sec_user_id;
+  return (await request(PATHS.sec, { query: { url: text }, isShown: true })).data.sec_user_id;
 }
 
-// A form of one line that reads something of a person, and what came of it.
-function usePerson(query, view, read) {
+// State and loader of a view that reads one account.
+function useAccount(query, view, read) {
   const [state, setState] = useState({});
   const run = async (text) => {
     if (!text.trim()) return;
     setState({ busy: true });
     try {
       const id = await toSecId(text.trim());
-      restate([view], { id });
+      replaceAddress([view], { id });
       setState({ id, data: await read(id) });
     } catch (error) {
       setState({ error });
     }
   };
   useEffect(() => {
-    if (query.id) { person.value = query.id; run(query.id); }
+    if (query.id) { account.value = query.id; run(query.id); }
   }, []);
   return [state, run, setState];
 }
 
-function PersonForm({ busy, onRun, action, children }) {
-  const submit = (event) => { event.preventDefault(); onRun(person.value); };
-  return html`<form class="card" onSubmit=${submit}><${TextField} label=${t("user.input")} value=${person.value} onInput=${(value) => { person.value = value; }} placeholder=${t("user.placeholder")} hint=${t("user.hint")} />
-    ${children}<div class="row"><button type="submit" class="button main-act" disabled=${busy || !person.value.trim()}>${t(busy ? "act.reading" : action)}</button></div></form>`;
+function AccountForm({ busy, onRun, action, children }) {
+  const submit = (event) => { event.preventDefault(); onRun(account.value); };
+  return html`<form class="card" onSubmit=${submit}><${TextField} label=${t("user.input")} value=${account.value} onInput=${(value) => { account.value = value; }} placeholder=${t("user.placeholder")} hint=${t("user.hint")} />
+    ${children}<div class="row"><button type="submit" class="button main-act" disabled=${busy || !account.value.trim()}>${t(busy ? "act.reading" : action)}</button></div></form>`;
 }
 
-function Others({ id, not }) {
+function OtherViews({ id, not }) {
   return html`<div class="row">${["profile", "posts", "metrics"].filter((name) => name !== not).map((name) => html`<a key=${name} class="button little" href=${link([name], { id })}>${t(`nav.${name}`)}</a>`)}<a class="button little" href=${link(["time", "account", id])}>${t("act.time")}</a></div>`;
 }
 
 export function ProfileView({ query }) {
-  const [state, run] = usePerson(query, "profile", async (id) => (await ask(PATHS.profile, { query: { sec_user_id: id }, isShown: true })).data);
+  const [state, run] = useAccount(query, "profile", async (id) => (await request(PATHS.profile, { query: { sec_user_id: id }, isShown: true })).data);
   const user = state.data?.user;
-  return html`<${Head} title=${t("nav.profile")} lead=${t("profile.lead")} /><${PersonForm} busy=${state.busy} onRun=${run} action="profile.read" />
-    <${Fault} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
+  return html`<${Head} title=${t("nav.profile")} lead=${t("profile.lead")} /><${AccountForm} busy=${state.busy} onRun=${run} action="profile.read" />
+    <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
     ${user && html`<${Card}><div class="person"><span class="face" aria-hidden="true">${[...(user.nickname ?? "?")][0]}</span><div style=${{ minWidth: 0 }}><h2><${Foreign} text=${user.nickname} /></h2><p class="small soft">@<${Foreign} text=${user.unique_id ?? user.short_id} />${user.ip_location ? html` · <${Foreign} text=${user.ip_location} />` : ""}</p></div></div>
       ${user.signature && html`<p style=${{ whiteSpace: "pre-line" }}><${Foreign} text=${user.signature} /></p>`}
       <${Figures} items=${[[t("stat.followers"), count(user.follower_count)], [t("stat.total_likes"), count(user.total_favorited)], [t("stat.works"), count(user.aweme_count)], [t("stat.following"), count(user.following_count)], [t("stat.favoriting"), count(user.favoriting_count)]]} />
       <dl class="pairs"><dt>sec_uid</dt><dd class="mono tiny" style=${{ overflowWrap: "anywhere" }}>${user.sec_uid}</dd><dt>${t("col.observed")}</dt><dd>${moment(state.data.observed_at)}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${state.data.data_provider}</dd></dl>
-      <${Others} id=${state.id} not="profile" /><//>`}
+      <${OtherViews} id=${state.id} not="profile" /><//>`}
     ${!user && !state.busy && !state.error && html`<${Empty} title=${t("profile.empty")} icon="person">${t("user.empty_hint")}<//>`}<${Raw} />`;
 }
 
@@ -78,31 +78,31 @@ export function PostsView({ query }) {
   const [order, setOrder] = useState("0");
   const [pages, setPages] = useState([]);
   const asked = (id, cursor = 0) => ({ sec_user_id: id, max_cursor: cursor, count: 20, sort_type: order });
-  const read = async (id, cursor) => (await ask(PATHS.posts, { query: asked(id, cursor), isShown: true })).data;
-  const [state, run, setState] = usePerson(query, "posts", async (id) => { const page = await read(id, 0); setPages([page]); return page; });
+  const read = async (id, cursor) => (await request(PATHS.posts, { query: asked(id, cursor), isShown: true })).data;
+  const [state, run, setState] = useAccount(query, "posts", async (id) => { const page = await read(id, 0); setPages([page]); return page; });
   const rows = pages.flatMap((page) => page.aweme_list);
   const last = pages.at(-1);
   const more = () => read(state.id, last.max_cursor).then((page) => setPages([...pages, page]), (error) => setState({ ...state, error }));
   return html`<${Head} title=${t("nav.posts")} lead=${t("posts.lead")} />
-    <${PersonForm} busy=${state.busy} onRun=${run} action="posts.read"><div class="grid"><${SelectField} label=${t("posts.order")} value=${order} onChange=${setOrder} options=${[["0", t("posts.newest")], ["1", t("posts.hottest")]]} /></div><//>
-    <${Fault} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><${Take} source=${address(PATHS.posts, asked(state.id))} table="videos" /></div>
+    <${AccountForm} busy=${state.busy} onRun=${run} action="posts.read"><div class="grid"><${SelectField} label=${t("posts.order")} value=${order} onChange=${setOrder} options=${[["0", t("posts.newest")], ["1", t("posts.hottest")]]} /></div><//>
+    <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
+    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><${ExportMenu} source=${address(PATHS.posts, asked(state.id))} table="videos" /></div>
       ${rows.length ? html`<${Table} rows=${rows} columns=${postColumns()} keyOf=${(row) => row.aweme_id} caption=${t("nav.posts")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("posts.none")} icon="grid">${t("posts.none_hint")}<//>`}
-      <div class="row">${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}</div><${Others} id=${state.id} not="posts" />`}
+      <div class="row">${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}</div><${OtherViews} id=${state.id} not="posts" />`}
     ${!last && !state.busy && !state.error && html`<${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>`}<${Raw} />`;
 }
 
 export function MetricsView({ query }) {
   const [days, setDays] = useState("30");
-  const [state, run] = usePerson(query, "metrics", async (id) => (await ask(PATHS.metrics, { query: { sec_user_id: id, days }, isShown: true })).data);
+  const [state, run] = useAccount(query, "metrics", async (id) => (await request(PATHS.metrics, { query: { sec_user_id: id, days }, isShown: true })).data);
   const found = state.data;
   return html`<${Head} title=${t("nav.metrics")} lead=${t("metrics.lead")} />
-    <${PersonForm} busy=${state.busy} onRun=${run} action="metrics.read"><div class="grid"><${TextField} type="number" label=${t("metrics.days")} value=${days} onInput=${setDays} min="1" max="365" hint="1 – 365" /></div><//>
-    <${Fault} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
+    <${AccountForm} busy=${state.busy} onRun=${run} action="metrics.read"><div class="grid"><${TextField} type="number" label=${t("metrics.days")} value=${days} onInput=${setDays} min="1" max="365" hint="1 – 365" /></div><//>
+    <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
     ${found && html`<${Card} title=${html`<${Foreign} text=${found.nickname} none=${found.sec_user_id} />`} aside=${html`<span class="small soft">${day(found.window_start)} – ${day(found.window_end)}</span>`}>
       <${Figures} items=${[[t("stat.followers"), count(found.follower_count)], [t("stat.total_likes"), count(found.total_favorited)], [t("metrics.average"), decimal(found.average_digg_count, 0)], [t("metrics.median"), decimal(found.median_digg_count, 0)], [t("metrics.works"), count(found.analyzed_count), t("metrics.window", { days: found.days })]]} />
       ${!found.analyzed_count && html`<p class="soft">${t("metrics.none")}</p>`}
       ${found.top_video && html`<div class="stack tight"><h3>${t("metrics.top")}</h3><p><${VideoCell} video=${found.top_video} /></p><${Bars} label=${t("metrics.top")} items=${[["digg_count", "stat.likes"], ["comment_count", "stat.comments"], ["collect_count", "stat.collects"], ["share_count", "stat.shares"]].map(([key, name]) => ({ key, name: t(name), value: found.top_video.statistics?.[key], shown: compact(found.top_video.statistics?.[key]) }))} /></div>`}
-      <p class="small soft">${t(found.statistics_complete ? "metrics.complete" : "metrics.partial")}</p><div class="row apart"><${Others} id=${state.id} not="metrics" /><${Take} source=${address(PATHS.metrics, { sec_user_id: state.id, days })} table="metrics" /></div><//>`}
+      <p class="small soft">${t(found.statistics_complete ? "metrics.complete" : "metrics.partial")}</p><div class="row apart"><${OtherViews} id=${state.id} not="metrics" /><${ExportMenu} source=${address(PATHS.metrics, { sec_user_id: state.id, days })} table="metrics" /></div><//>`}
     ${!found && !state.busy && !state.error && html`<${Empty} title=${t("metrics.empty")} icon="gauge">${t("user.empty_hint")}<//>`}<${Raw} />`;
 }

@@ -1,4 +1,4 @@
-"""Every word of the console has both languages, and every word that is used exists."""
+"""Every message of the console has both languages, and every message that is used exists."""
 
 import json
 import re
@@ -15,15 +15,15 @@ from pipelines.reads.series import MEASURES
 from warehouse.records.jobs import STAGES, JobStatus
 
 APP = FOLDER / "app"
-AREAS = sorted(path for path in (APP / "words").iterdir() if path.name != "all.js")
+AREAS = sorted(path for path in (APP / "messages").iterdir() if path.name != "all.js")
 TEXT = r"\"(?:[^\"\\]|\\.)*\""
 ENTRY = re.compile(rf"^ {{2}}({TEXT}): \[\s*({TEXT}),\s*({TEXT}),?\s*\],$", re.MULTILINE)
 KEY = re.compile(r"^ {2}\S", re.MULTILINE)
 USED = re.compile(r"\bt\((?:[^()`\"]*\? )?\"([a-z_.]+)\"(?:[^()`\"]*: \"([a-z_.]+)\")?")
-HOLE = re.compile(r"\{\w+\}")
+PLACEHOLDER = re.compile(r"\{\w+\}")
 
 
-def words_of(area: Path) -> dict[str, tuple[str, str]]:
+def messages_of(area: Path) -> dict[str, tuple[str, str]]:
     text = area.read_text(encoding="utf-8")
     found = ENTRY.findall(text)
     begun = [line for line in text.splitlines() if KEY.match(line) and line != "  ],"]
@@ -31,57 +31,57 @@ def words_of(area: Path) -> dict[str, tuple[str, str]]:
     return {json.loads(key): (json.loads(en), json.loads(zh)) for key, en, zh in found}
 
 
-def words() -> dict[str, tuple[str, str]]:
-    return {key: texts for area in AREAS for key, texts in words_of(area).items()}
+def messages() -> dict[str, tuple[str, str]]:
+    return {key: texts for area in AREAS for key, texts in messages_of(area).items()}
 
 
-def test_every_word_has_both_languages_with_the_same_holes() -> None:
-    found = words()
+def test_every_message_has_both_languages_with_the_same_placeholders() -> None:
+    found = messages()
     assert len(found) > 400
     assert [
         key
         for key, (english, chinese) in found.items()
         if not (english and chinese)
-        or sorted(HOLE.findall(english)) != sorted(HOLE.findall(chinese))
+        or sorted(PLACEHOLDER.findall(english)) != sorted(PLACEHOLDER.findall(chinese))
     ] == []
 
 
 def test_a_key_says_which_file_it_stands_in() -> None:
-    home = [(key.partition(".")[0], area.stem) for area in AREAS for key in words_of(area)]
+    home = [(key.partition(".")[0], area.stem) for area in AREAS for key in messages_of(area)]
     assert len(dict(home)) == len(set(home))
-    assert len(home) == len(words())
+    assert len(home) == len(messages())
 
 
-def test_every_area_is_among_all_words_and_ready_before_it_is_asked_for() -> None:
-    whole = (APP / "words" / "all.js").read_text(encoding="utf-8")
+def test_every_area_is_imported_and_preloaded() -> None:
+    whole = (APP / "messages" / "all.js").read_text(encoding="utf-8")
     page = (FOLDER / "index.html").read_text(encoding="utf-8")
     for area in AREAS:
         assert f'import {area.stem} from "./{area.name}";' in whole
         assert f"...{area.stem}" in whole.rpartition("export default")[2]
-        assert f'rel="modulepreload" href="/console/app/words/{area.name}"' in page
+        assert f'rel="modulepreload" href="/console/app/messages/{area.name}"' in page
 
 
-def test_every_word_that_is_asked_for_exists() -> None:
+def test_every_message_that_is_used_exists() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in APP.rglob("*.js"))
     used = {key for found in USED.findall(text) for key in found if key}
     assert len(used) > 250
-    assert used - words().keys() == set()
+    assert used - messages().keys() == set()
 
 
-def test_what_the_service_may_say_has_its_words() -> None:
+def test_every_term_of_the_service_has_a_message() -> None:
     wanted = {
         *(f"stage.{name}" for name in STAGES),
         *(f"status.{name}" for name in get_args(JobStatus)),
         *(f"param.{parameter.name}" for parameter in PARAMETERS),
         *(f"sort.{name}" for name in SORT_ORDERS),
         *(f"stat.{name}" for names in MEASURES.values() for name in names),
-        *(f"beside.relation.{name}" for name in get_args(Relation) if name != "none"),
-        *(f"beside.confidence.{name}" for name in get_args(Confidence)),
-        *(f"beside.reason.{name}" for name in get_args(Reason) if name != "no_longer_linked"),
-        *(f"beside.lead_reason.{name}" for name in get_args(LeadReason)),
-        *(f"beside.direction.{name}" for name in get_args(Direction)),
+        *(f"song.relation.{name}" for name in get_args(Relation) if name != "none"),
+        *(f"song.confidence.{name}" for name in get_args(Confidence)),
+        *(f"song.reason.{name}" for name in get_args(Reason) if name != "no_longer_linked"),
+        *(f"song.lead_reason.{name}" for name in get_args(LeadReason)),
+        *(f"song.direction.{name}" for name in get_args(Direction)),
     }
-    assert wanted - words().keys() == set()
+    assert wanted - messages().keys() == set()
 
 
 @pytest.mark.parametrize("name", [name for name in page_names() if name.startswith("app/")])

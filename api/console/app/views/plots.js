@@ -1,7 +1,7 @@
-// The result as pictures: how engagement is spread, who carries it, and how the works hang together.
+// Plots of a result: distribution of likes, link types, accounts, months and the same-track graph.
 import { Foreign, compact, count } from "../format.js";
 import { html, useMemo } from "../html.js";
-import { say, t } from "../i18n.js";
+import { labelOf, t } from "../i18n.js";
 import { Bars, COLORS } from "../parts/charts.js";
 import { Graph } from "../parts/graph.js";
 import { Card, Empty } from "../parts/ui.js";
@@ -30,13 +30,13 @@ function byMonth(videos) {
   return [...months].sort(([a], [b]) => (a < b ? -1 : 1)).slice(-18).map(([month, value]) => ({ key: month, name: month, value }));
 }
 
-export function Picture({ job }) {
+export function Plots({ job }) {
   const { result } = job;
   const videos = result.aweme_list;
   const likes = useMemo(() => spread(videos), [videos]);
   const months = useMemo(() => byMonth(videos), [videos]);
   if (!videos.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
-  const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({ key: kind, name: say("link", kind), value: list.length, color: COLORS[at] }));
+  const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({ key: kind, name: labelOf("link", kind), value: list.length, color: COLORS[at] }));
   const accounts = [...result.account_summary.accounts].sort((a, b) => (b.linked_digg_count ?? 0) - (a.linked_digg_count ?? 0)).slice(0, 12).map((one) => ({ key: one.sec_uid, name: html`<${Foreign} text=${one.nickname} />`, value: one.linked_digg_count, shown: compact(one.linked_digg_count) }));
   const linkOf = (video) => (video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url));
   return html`<${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}><${Graph} result=${result} linkOf=${linkOf} /><//>

@@ -1,38 +1,38 @@
-// Everything that was compared by ear in a scan, the rejected ones too.
-import { PATHS, ask } from "../api.js";
+// All audio comparisons of a scan, including rejected ones.
+import { PATHS, request } from "../api.js";
 import { count, decimal } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
-import { say, t } from "../i18n.js";
-import { Badge, Empty, Fault, Loading } from "../parts/ui.js";
+import { labelOf, t } from "../i18n.js";
+import { Badge, Empty, ErrorNote, Loading } from "../parts/ui.js";
 import { Table } from "../parts/table.js";
-import { Take } from "../parts/take.js";
+import { ExportMenu } from "../parts/export.js";
 import { link } from "../router.js";
 
 export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
 
-export function Heard({ job }) {
+export function Comparisons({ job }) {
   const [state, setState] = useState({});
   const [verdict, setVerdict] = useState("");
   const source = `${PATHS.jobList}/${job.job_id}/comparisons`;
   useEffect(() => {
     const stopping = new AbortController();
-    ask(source, { signal: stopping.signal }).then((envelope) => setState({ pairs: envelope.data.comparisons }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(source, { signal: stopping.signal }).then((envelope) => setState({ pairs: envelope.data.comparisons }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [source]);
-  if (state.error) return html`<${Fault} error=${state.error} />`;
+  if (state.error) return html`<${ErrorNote} error=${state.error} />`;
   if (!state.pairs) return html`<${Loading} />`;
-  if (!state.pairs.length) return html`<${Empty} title=${t("heard.empty")}>${t("heard.empty_hint")}<//>`;
+  if (!state.pairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
   const rows = state.pairs.filter((pair) => !verdict || pair.verdict === verdict).sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
   const figure = (key, digits) => ({ key, label: t(`measure.${key}`), num: true, render: (row) => decimal(row[key], digits) });
   const columns = [
     { key: "verdict", label: t("col.verdict"), render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>` },
     { key: "candidate", label: t("col.candidate"), render: (row) => html`<span class="mono tiny">${row.candidate_aweme_id}</span><div class="tiny soft mono">♪ ${row.candidate_music_id}</div>` },
     figure("score", 3), figure("chroma_distance", 3), figure("mfcc_distance", 3), figure("overlap_s", 1),
-    { key: "reason", label: t("col.reason"), class: "cell-name", render: (row) => html`<span class="two-lines">${say("reason", row.reason)}${row.observation ? ` · ${say("observation", row.observation)}` : ""}</span>` },
+    { key: "reason", label: t("col.reason"), class: "cell-name", render: (row) => html`<span class="two-lines">${labelOf("reason", row.reason)}${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}</span>` },
     { key: "open", label: t("col.evidence"), render: (row) => html`<a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>` },
   ];
-  const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//><span class="mono">${row.candidate_aweme_id}</span></div><div class="meta"><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><span>${say("reason", row.reason)}</span></div><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div>`;
-  return html`<div class="row apart"><p class="small soft">${t("heard.note")}</p><${Take} source=${source} table="comparisons" /></div>
+  const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//><span class="mono">${row.candidate_aweme_id}</span></div><div class="meta"><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><span>${labelOf("reason", row.reason)}</span></div><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div>`;
+  return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><${ExportMenu} source=${source} table="comparisons" /></div>
     <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(state.pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}</div>
-    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.heard")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
+    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.comparisons")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
 }
