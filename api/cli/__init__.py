@@ -1,5 +1,5 @@
-"""The `sametrack` command. One file per command group; `main.py` only registers them.
+"""The `sametrack` command line. One module per command group; `main.py` registers them.
 
-Commands parse options, call one thing below and print. Heavy imports (FastAPI, Dagster, DuckDB)
-stay inside the functions that need them, so that `sametrack --help` answers at once.
+A command parses its options, calls one service and prints the result. Heavy imports (FastAPI,
+Dagster, DuckDB) stay inside the functions that need them, so that `sametrack --help` is fast.
 """

@@ -1,8 +1,7 @@
-"""How a command gets its answer: by the typed client, from a running service or from none.
+"""API access of the commands, through the typed client.
 
-Where an address is given or a service of this machine runs, that one is asked. Else the service's
-own routes answer inside this process, over the same stores: the same answers either way. Chooses
-and translates errors; shows nothing but them.
+Uses the service at `--api` or the one running on this machine. If there is none, the routes of the
+service run in this process over the same stores, so that the responses are the same either way.
 """
 
 import json
@@ -38,20 +37,20 @@ HERE = "http://127.0.0.1"
 Api = Annotated[
     str | None,
     typer.Option(
-        "--api", help="Address of a running service. Default: this machine's, else none is needed."
+        "--api", help="Address of a running service. Default: the local one, or no service at all."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the answer's data as JSON on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the data as JSON on stdout.")]
 
 type Question[Found] = Callable[[AsyncClient], Awaitable[Found]]
 type View = Callable[[Console, Any], None]
 
 
 def ask[Found](question: Question[Found], *, api: str | None) -> Found:
-    """Put the question, and end the command where the answer is no.
+    """Call the API; end the command with a message if it returns an error.
 
     Raises:
-        typer.Exit: The service or the platform said no (1), or what was given is wrong (2).
+        typer.Exit: The service or the platform failed (1), or the input is invalid (2).
     """
     try:
         return anyio.run(_ask, question, api)
@@ -66,24 +65,24 @@ def ask[Found](question: Question[Found], *, api: str | None) -> Found:
 def show[Data](
     question: Question[Answer[Data]], view: View, *, api: str | None, as_json: bool
 ) -> None:
-    """Put the question and show its answer: as tables, or its data as JSON for other programs.
+    """Call the API and print the response: as tables, or its data as JSON.
 
     Raises:
-        typer.Exit: As `ask`.
+        typer.Exit: See `ask`.
     """
     data: Any = ask(question, api=api).data
     if as_json:
         out.out(json.dumps(data, ensure_ascii=False, indent=2))
         return
     if isinstance(data, dict) and data.get("is_demo_data"):
-        print_banner(err)  # said about the answer, so that stdout can be handed on
+        print_banner(err)  # to stderr, so that stdout can be piped
     if isinstance(data, dict) and data.get("is_experimental"):
         print_banner(err, EXPERIMENTAL_BANNER)
     view(out, data)
 
 
 async def _ask[Found](question: Question[Found], api: str | None) -> Found:
-    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
+    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
 
     async with open_client(ApiSettings(), api) as client:
         return await question(client)
@@ -91,7 +90,7 @@ async def _ask[Found](question: Question[Found], api: str | None) -> Found:
 
 @asynccontextmanager
 async def open_client(settings: "ApiSettings", api: str | None) -> AsyncIterator[AsyncClient]:
-    """A client of the service at `api`, of the one that runs here, or of none: see above."""
+    """Open a client of the service at `api`, of the local service, or of an in-process one."""
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
     here = f"{HERE}:{settings.api_port}"
@@ -105,7 +104,7 @@ async def open_client(settings: "ApiSettings", api: str | None) -> AsyncIterator
 
 
 async def _is_ours(client: AsyncClient) -> bool:
-    """False when something else listens on the port of the service."""
+    """Return False if another program listens on the port of the service."""
     try:
         await client.job("none")
     except ServiceError:
@@ -117,7 +116,7 @@ async def _is_ours(client: AsyncClient) -> bool:
 
 @asynccontextmanager
 async def _inside(settings: "ApiSettings", token: str | None) -> AsyncIterator[AsyncClient]:
-    """The routes in this process. Its log lines are for a service; here they would be noise."""
+    """Open a client of the routes in this process, without the log lines of a service."""
     import httpx2  # noqa: PLC0415 -- not needed for --help
 
     from api.process import build_app_from_settings  # noqa: PLC0415 -- loads FastAPI and DuckDB
@@ -139,5 +138,5 @@ def _exit_code(error: ServiceError) -> int:
 
 def _way_out(error: ClientError) -> str | None:
     if isinstance(error, NoAnswerError):
-        return "start it with `sametrack up`, or leave --api away: no service is needed"
+        return "start it with `sametrack up`, or omit --api: no service is needed"
     return None

@@ -4,7 +4,7 @@ import signal
 
 
 class Interrupted(BaseException):
-    """A stop signal arrived. Like KeyboardInterrupt, no `except Exception` may swallow it."""
+    """A stop signal arrived. A BaseException, so that no `except Exception` swallows it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)

@@ -1,8 +1,8 @@
-"""The job desk: where the command line hands in a scan and asks how it goes.
+"""Job clients of the command line: submit, read and cancel scans.
 
-`JobDesk` is the seam. `HttpDesk` speaks the job API of a running server; `StoreDesk`
-(`store_desk.py`) uses the control store of this machine directly. Both answer with the job
-document of the interface.
+`JobDesk` is the protocol. `HttpDesk` uses the job API of a running service; `StoreDesk`
+(`local_job_client.py`) uses the control store of this machine. Both return the job document of the
+HTTP interface.
 """
 
 from collections.abc import Mapping
@@ -20,50 +20,50 @@ FIRST_ERROR_STATUS = 400
 
 
 class JobDesk(Protocol):
-    """Hand in, look, cancel. Documents are those of the job endpoints' `data`."""
+    """Submits, reads and cancels jobs. Documents equal the `data` of the job endpoints."""
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
-        """Hand in a scan, or join an equal one, or get a stored result."""
+        """Submit a scan, join an identical running one, or return a stored result."""
 
     def job(self, job_id: str) -> Document:
-        """The job now; raises `JobNotFoundError`."""
+        """Return the job; raises `JobNotFoundError`."""
 
     def cancel(self, job_id: str) -> Document:
-        """Ask for the job to end; raises `JobNotFoundError`."""
+        """Request cancellation; raises `JobNotFoundError`."""
 
 
 def job_body(text: str, parameters: Mapping[str, object]) -> dict[str, object]:
-    """The body of a job: about a track, or with `search_only` about a song's name alone."""
+    """Return the request body of a job: a track, or with `search_only` the name of a song."""
     return {"keyword" if parameters.get("search_only") else "input": text, **parameters}
 
 
 class ServiceError(SametrackError):
-    """The service answered with an error; the document is its own `data.error`."""
+    """The service returned an error response; `document` is its `data.error`."""
 
     def __init__(self, document: Mapping[str, Any], *, status: int) -> None:
         super().__init__(
-            str(document.get("detail") or f"the service answered with status {status}"),
+            str(document.get("detail") or f"the service returned status {status}"),
             hint=document.get("hint"),
             retry_after=document.get("retry_after"),
         )
-        self.type = str(document.get("type") or "internal_error")  # type: ignore[misc]  # the word of the answer
+        self.type = str(document.get("type") or "internal_error")  # type: ignore[misc]  # the type in the response
 
 
 class UnreachableServiceError(SametrackError):
-    """No service answers at the address."""
+    """No service is reachable at the address."""
 
     type = "service_unreachable"
 
 
 class HttpDesk:
-    """The job API of a server, by HTTP."""
+    """A job client that uses the job API of a service."""
 
     def __init__(self, base_url: str, *, token: str | None = None) -> None:
         self.base_url = base_url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
-        """POST the job; the answer is 200 with the stored job or 202 with the new one."""
+        """POST the job. The status is 200 for a stored result, 202 for a new job."""
         return self._ask("POST", JOBS_PATH, json=job_body(text, parameters))
 
     def job(self, job_id: str) -> Document:
@@ -75,7 +75,7 @@ class HttpDesk:
         return self._ask("DELETE", f"{JOBS_PATH}/{quote(job_id, safe='')}")
 
     def is_there(self) -> bool:
-        """True when a Sametrack service answers, whatever it says to the question."""
+        """Return True if a Sametrack service responds, with whatever status."""
         try:
             return "router" in self._send("GET", f"{JOBS_PATH}/none", timeout_s=1.0).json()
         except (httpx2.HTTPError, ValueError):
@@ -84,25 +84,25 @@ class HttpDesk:
     def _send(
         self, method: str, path: str, *, json: object = None, timeout_s: float = TIMEOUT_S
     ) -> httpx2.Response:
-        """One connection per call, so that a desk is nothing that must be closed."""
+        """Send one request on its own connection, so that the client needs no close."""
         with httpx2.Client(headers=self._headers, timeout=timeout_s) as client:
             return client.request(method, f"{self.base_url}{path}", json=json)
 
     def _ask(self, method: str, path: str, *, json: object = None) -> Document:
         try:
-            answer = self._send(method, path, json=json)
-            envelope = answer.json()
+            response = self._send(method, path, json=json)
+            envelope = response.json()
         except httpx2.HTTPError as error:
             raise UnreachableServiceError(
-                f"no service answers at {self.base_url} ({type(error).__name__})",
-                hint="start it with `sametrack up`, or leave --api away to scan without it",
+                f"No service is reachable at {self.base_url} ({type(error).__name__})",
+                hint="start it with `sametrack up`, or omit --api to scan without a service",
             ) from error
         except ValueError as error:
             raise UnreachableServiceError(
-                f"what answers at {self.base_url} is not a Sametrack service",
+                f"The server at {self.base_url} is not a Sametrack service",
                 hint="check the address given with --api",
             ) from error
-        return _data(envelope, answer.status_code)
+        return _data(envelope, response.status_code)
 
 
 def _data(envelope: Any, status: int) -> Document:

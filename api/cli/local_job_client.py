@@ -1,7 +1,6 @@
-"""The job desk on this machine's own stores: the same rules as the service, without the service.
+"""A job client on the stores of this machine, with the same rules as the service.
 
-Loads SQLAlchemy and Pydantic, so commands import it late. DuckDB and Delta follow when a result is
-read.
+Loads SQLAlchemy and Pydantic: import it late. DuckDB and Delta are loaded when a result is read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,8 +33,8 @@ class StoreDesk:
         self._desk = desk
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
-        """Insert the job, join its twin, or answer with the stored result."""
-        from pydantic import ValidationError  # noqa: PLC0415 -- reading jobs need not pay for it
+        """Create the job, join an identical one, or return the stored result."""
+        from pydantic import ValidationError  # noqa: PLC0415 -- not needed to read jobs
 
         from api.params.scan import JobBody  # noqa: PLC0415 -- as above
         from api.server.middleware.validation_errors import to_refusal  # noqa: PLC0415 -- as above
@@ -50,11 +49,11 @@ class StoreDesk:
         return to_job_document(found, is_demo=self._desk.world.is_demo, view=wanted)
 
     def job(self, job_id: str) -> Document:
-        """The job now."""
+        """Return the job."""
         return to_job_document(self._desk.job(job_id), is_demo=self._desk.world.is_demo)
 
     def gather_pairs(self, job: Document) -> "GatheredPairs":
-        """What a report shows of the pairs that a completed job compared."""
+        """Return the compared pairs of a completed job, for its report."""
         from api.process import open_doors  # noqa: PLC0415 -- loads the whole service
         from api.services.evidence.report_evidence import gather_pairs  # noqa: PLC0415 -- as above
 
@@ -63,18 +62,18 @@ class StoreDesk:
             return gather_pairs(doors.evidence, job)
 
     def cancel(self, job_id: str) -> Document:
-        """Ask for its end."""
+        """Request cancellation."""
         _, found = self._desk.cancel(job_id)
         return to_job_document(found, is_demo=self._desk.world.is_demo)
 
     def whole_id(self, beginning: str) -> str:
-        """The id that begins so, when exactly one of the newest jobs does; else as given."""
+        """Expand the prefix of an id if exactly one recent job has it; else return it as given."""
         ids = [scan.job.job_id for scan in self._desk.jobs(limit=MAX_LISTED, status=None)]
         found = [job_id for job_id in ids if beginning and job_id.startswith(beginning)]
         return found[0] if len(found) == 1 else beginning
 
     def jobs(self, *, limit: int) -> list[Document]:
-        """The newest jobs."""
+        """Return the newest jobs."""
         found = self._desk.jobs(limit=limit, status=None)
         return [to_job_document(scan, is_demo=self._desk.world.is_demo) for scan in found]
 
@@ -84,7 +83,7 @@ def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
     """Open the stores of the chosen profile.
 
     Raises:
-        ProfileNotChosenError: None is chosen.
+        ProfileNotChosenError: No profile is chosen.
         WarehouseError: A store cannot be opened.
     """
     with open_scan_service(settings) as desk:
@@ -92,7 +91,7 @@ def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
 
 
 def has_live_worker(settings: Settings) -> bool:
-    """True when a worker of this world has said lately that it is alive."""
+    """Return True if a worker of the chosen profile has sent a recent heartbeat."""
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     control = open_control(settings.control_url or home.control_url, world=home.world)
@@ -103,6 +102,6 @@ def has_live_worker(settings: Settings) -> bool:
 
 
 def reports_dir(settings: Settings) -> Path:
-    """Where the reports of the chosen profile's world lie."""
+    """Return the folder of the reports of the chosen profile."""
     profile = choose_profile(settings)
     return open_home(settings.data_home, profile.name).reports_dir

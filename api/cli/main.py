@@ -1,7 +1,4 @@
-"""Entry of the `sametrack` command: registers the commands and turns errors into one line.
-
-No command's work belongs here.
-"""
+"""Entry point of the `sametrack` command: registers the commands and formats errors."""
 
 import os
 import sys
@@ -37,7 +34,7 @@ def _root() -> None:
 
 
 def main() -> None:
-    """Run the command line; an error is one red line, never a stack trace."""
+    """Run the command line; errors are printed as one line, without a stack trace."""
     try:
         app()
     except SametrackError as error:
@@ -52,7 +49,7 @@ def main() -> None:
 
 
 def _show_unforeseen(error: Exception) -> int:
-    """A wrong setting, or a fault of ours; returns the exit code."""
+    """Print an invalid setting or an internal error; return the exit code."""
     if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):
         for wrong in error.errors():  # pydantic, which is not loaded here; `input` may be a secret
             name = "_".join(map(str, wrong["loc"])).upper() or "a setting"

@@ -1,7 +1,6 @@
-"""About how many requests and minutes a scan will take, said before it starts. Pure.
+"""Estimates the requests and minutes of a scan before it starts.
 
-An estimate for a person who decides whether to wait, not a promise: what the platform shows
-decides in the end.
+Only a guide for the user: the real number depends on what the platform shows.
 """
 
 import math
@@ -10,38 +9,40 @@ from dataclasses import dataclass
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.expansion import REFERENCE_TRIALS, REPRESENTATIVES
 
-WORKS_PER_PAGE = 20  # a list screen shows at most so many
-CANDIDATES_PER_AUTHOR = 3  # one author screen is read for about so many candidates
-CANDIDATES_PER_MUSIC_ID = 4  # other music ids among the candidates, by experience
+WORKS_PER_PAGE = 20  # maximum of a list page
+CANDIDATES_PER_AUTHOR = 3  # one author page is read per so many candidates
+CANDIDATES_PER_MUSIC_ID = 4  # observed average
 REQUESTS_PER_SOUND = 1
 WORTH_SAYING_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Requests, and the seconds they take at the profile's pace."""
+    """Requests, and the seconds they take at the rate limit of the profile."""
 
     requests: int
     seconds: float
 
     @property
     def is_large(self) -> bool:
-        """Whether a person would want to know before it starts."""
+        """True if the user should see the estimate before the scan starts."""
         return self.seconds >= WORTH_SAYING_S
 
     def sentence(self) -> str:
-        """For the terminal."""
+        """Return the estimate as a sentence for the terminal."""
         minutes = max(1, round(self.seconds / 60))
         word = "minute" if minutes == 1 else "minutes"
-        return f"about {self.requests:,} requests, at this profile's pace about {minutes} {word}"
+        return (
+            f"about {self.requests:,} requests, {minutes} {word} at the rate limit of this profile"
+        )
 
 
 def estimate_scan(parameters: ScanParameters, *, requests_per_s: float) -> Estimate:
     """Estimate a scan that fills its candidate pool.
 
     Args:
-        parameters: Of the scan.
-        requests_per_s: The profile's rate for one host.
+        parameters: Parameters of the scan.
+        requests_per_s: Rate limit of the profile for one host.
     """
     pool = parameters.candidate_limit
     pages = math.ceil(pool / WORKS_PER_PAGE)

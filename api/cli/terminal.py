@@ -1,6 +1,7 @@
-"""What the terminal gets to see. Every text that came from outside passes `safe` first, because
-a title may hold escape sequences that move the cursor, or words in square brackets that rich
-reads as markup. Results go to stdout, everything said about them to stderr.
+"""Terminal output: results on stdout, messages and errors on stderr.
+
+Text from the platform must pass `safe`: a title may hold escape sequences that move the cursor, or
+square brackets that rich reads as markup.
 """
 
 import os
@@ -34,9 +35,9 @@ INPUT_ERROR_TYPES = frozenset(
         "profile_not_chosen",
     }
 )
-"""Stable words of the error documents that mean: the caller has to change something."""
+"""Error types that are caused by the input: exit status 2."""
 
-PIPED_WIDTH = 140  # a pipe has no width; rich would squeeze tables into 80 columns
+PIPED_WIDTH = 140  # rich would use 80 columns in a pipe
 
 
 def _console(stream: TextIO, *, stderr: bool) -> Console:
@@ -48,11 +49,11 @@ out = _console(sys.stdout, stderr=False)
 err = _console(sys.stderr, stderr=True)
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-_JOINERS = frozenset("\u200c\u200d")  # harmless, and needed by emoji and some scripts
+_JOINERS = frozenset("\u200c\u200d")  # harmless, and used by emoji and some scripts
 
 
 def plain(text: object, *, limit: int | None = None) -> str:
-    """One line without control, direction-changing or surrogate characters."""
+    """Return one line without control, bidirectional or surrogate characters."""
     shown = "".join(_visible(character) for character in str(text))
     if limit is not None and len(shown) > limit:
         return shown[: limit - 1] + "…"
@@ -60,43 +61,43 @@ def plain(text: object, *, limit: int | None = None) -> str:
 
 
 def safe(text: object, *, limit: int | None = None) -> str:
-    """`plain`, and escaped for rich markup."""
+    """Return `plain` text with rich markup escaped."""
     return escape(plain(text, limit=limit))
 
 
 def figure(value: int | None) -> str:
-    """A count with its thousands apart; what nobody showed is a dash, never 0."""
+    """Format a count with thousands separators; unknown is a dash, never 0."""
     return "—" if value is None else f"{value:,}"
 
 
 def say(message: str) -> None:
-    """A remark for the person at the terminal; `message` may hold markup of our own."""
+    """Print a message on stderr; `message` may hold trusted rich markup."""
     err.print(message, soft_wrap=True)
 
 
 def show_error(kind: str, detail: object, hint: object | None = None) -> None:
-    """One red line with the error's stable word, and what to do next."""
+    """Print the type and detail of an error, and a hint on what to do."""
     err.print(f"[bold red]error[/] [red]{safe(kind)}[/]: {safe(detail)}", soft_wrap=True)
     if hint:
         err.print(f"  [dim]→[/] {safe(hint)}", soft_wrap=True)
 
 
 def show_document_error(document: object) -> int:
-    """Print an error document (`type`, `detail`, `hint`); returns the exit code it means."""
+    """Print an error document (`type`, `detail`, `hint`) and return its exit code."""
     fields = document if isinstance(document, dict) else {}
     kind = str(fields.get("type") or "internal_error")
-    show_error(kind, fields.get("detail") or "no reason was given", fields.get("hint"))
+    show_error(kind, fields.get("detail") or "no details", fields.get("hint"))
     return EXIT_INPUT if kind in INPUT_ERROR_TYPES else EXIT_FAILED
 
 
 def exit_code(error: SametrackError) -> int:
-    """2 when the caller has to change the input, else 1."""
+    """Return 2 for errors caused by the input, else 1."""
     is_input = isinstance(error, InputError) or error.type in INPUT_ERROR_TYPES
     return EXIT_INPUT if is_input else EXIT_FAILED
 
 
 def refuse(detail: str, *, hint: str | None = None) -> NoReturn:
-    """End the command because of what was given.
+    """Print an input error and end the command.
 
     Raises:
         typer.Exit: Always.

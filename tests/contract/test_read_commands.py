@@ -70,7 +70,7 @@ def test_an_address_where_nobody_answers_is_told_with_status_one(run: Any) -> No
     refused = run("videos", "7300000000000000001", "--api", "http://127.0.0.1:1")
     assert refused.exit_code == 1
     assert "service_unreachable" in refused.stderr
-    assert "leave --api away" in refused.stderr
+    assert "omit --api" in refused.stderr
 
 
 def test_missing_videos_are_named(run: Any) -> None:

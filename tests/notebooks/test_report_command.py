@@ -41,7 +41,7 @@ def test_the_list_names_every_report_with_its_parameters(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "which report?"),
+        ((), "no report was named"),
         (("trakc",), "did you mean 'track'?"),
         (("track", "-p", "music=7"), "did you mean 'music_id'?"),
         (("track", "-p", "top=many"), "top: 'many' is no int"),

@@ -1,1 +1,1 @@
-"""The commands that collect and read, one module per command group."""
+"""Commands that scan, read and analyse, one module per command group."""

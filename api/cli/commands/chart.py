@@ -1,6 +1,6 @@
-"""`sametrack chart`: keeping the chart for good, and its songs beside the platform.
+"""`sametrack chart`: back-fill the chart, and link its songs to music ids.
 
-On this machine's own stores; `chart history`, which asks a service, is in `lists.py`.
+Works on the stores of this machine; `chart history`, which calls the API, is in `lists.py`.
 """
 
 import json
@@ -36,11 +36,12 @@ app = lists.chart
 _LINE_EVERY = 50
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 _Song = Annotated[
-    str, typer.Argument(metavar="SONG_KEY", help="As `chart history --json` names the song.")
+    str,
+    typer.Argument(metavar="SONG_KEY", help="`song_key` in the output of `chart history --json`."),
 ]
 _Music = Annotated[str, typer.Argument(metavar="MUSIC_ID", help="Music id, 5 to 30 digits.")]
-_By = Annotated[str | None, typer.Option("--by", help="Who says it.")]
-_Note = Annotated[str | None, typer.Option(help="In your own words.")]
+_By = Annotated[str | None, typer.Option("--by", help="Name of the user.")]
+_Note = Annotated[str | None, typer.Option(help="Free text.")]
 
 
 @app.command("backfill")
@@ -50,9 +51,9 @@ def backfill(
     last: Annotated[str | None, typer.Option("--to", help="Last day; default: today.")] = None,
     as_json: _Json = False,
 ) -> None:
-    """Read every issue of a range that is not in the lake yet. Ended early, run it again.
+    """Read all issues of a date range that are not stored yet. Safe to interrupt and repeat.
 
-    Exit codes: 0 all of it is there, 1 some was refused, 2 no such range, 130 stopped.
+    Exit codes: 0 complete, 1 some issues were refused, 2 invalid range, 130 interrupted.
     """
     span = read_span(first, last or str(datetime.now(UTC).date()))
     with _open_desk() as desk, _stopping() as is_stopped, _progress() as told:
@@ -65,14 +66,14 @@ def backfill(
 
 @app.command("judge")
 def judge(*, as_json: _Json = False) -> None:
-    """Judge all songs against the platform again; asks nobody for anything."""
+    """Link all songs to music ids again, from stored data only."""
     with _open_desk() as desk:
         judged = desk.judge()
     relations = dict(sorted(judged.relations.items()))
     if as_json:
         counts = ("song_count", "issue_count", "lead_count", "row_count")
-        told = {name: getattr(judged, name) for name in counts} | {"relations": relations}
-        out.out(json.dumps(told))
+        document = {name: getattr(judged, name) for name in counts} | {"relations": relations}
+        out.out(json.dumps(document))
         return
     pairs = ", ".join(f"{count} {relation}" for relation, count in relations.items()) or "none"
     out.print(
@@ -83,7 +84,7 @@ def judge(*, as_json: _Json = False) -> None:
 
 @app.command("song")
 def song(song_key: _Song, *, as_json: _Json = False) -> None:
-    """Show a song's places, its links with reasons, and its lead or lag."""
+    """Show the chart positions of a song, its links with reasons, and its lead or lag."""
     with _open_book() as book:
         found = book.song(song_key)
     _show(found, print_song, as_json=as_json)
@@ -93,7 +94,7 @@ def song(song_key: _Song, *, as_json: _Json = False) -> None:
 def link(
     song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
 ) -> None:
-    """Say that a song is a music id; it wins over every rule."""
+    """Link a song to a music id. Overrides the automatic rules."""
     _say(song_key, music_id, "same", by=by, note=note, as_json=as_json)
 
 
@@ -101,7 +102,7 @@ def link(
 def unlink(
     song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
 ) -> None:
-    """Say that a song is not a music id; it wins over every rule."""
+    """Mark a music id as a different song. Overrides the automatic rules."""
     _say(song_key, music_id, "different", by=by, note=note, as_json=as_json)
 
 
@@ -109,7 +110,7 @@ def unlink(
 def withdraw(
     song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
 ) -> None:
-    """Take back what was said of a song and a music id: the rules hold again."""
+    """Withdraw a manual link decision, so that the automatic rules apply again."""
     _say(song_key, music_id, "withdrawn", by=by, note=note, as_json=as_json)
 
 
@@ -119,7 +120,7 @@ def links(
     *,
     as_json: _Json = False,
 ) -> None:
-    """List what people said of songs and music ids, withdrawn statements too."""
+    """List the manual link decisions, including withdrawn ones."""
     with _open_book() as book:
         found = book.links(song_key)
     _show(found, print_said, as_json=as_json)
@@ -138,8 +139,8 @@ def _say(
 
 
 def _checked(asked: Document) -> "ChartLinkBody":
-    """What was given, by the rules that hold over HTTP."""
-    from pydantic import ValidationError  # noqa: PLC0415 -- what --help need not pay
+    """Validate the input with the rules of the HTTP API."""
+    from pydantic import ValidationError  # noqa: PLC0415 -- slows --help down
 
     from api.params.chart import ChartLinkBody  # noqa: PLC0415 -- as above
 
@@ -184,10 +185,10 @@ def _open_book() -> Iterator["ChartBook"]:
 
 @contextmanager
 def _stopping() -> Iterator[Callable[[], bool]]:
-    """The first stop signal asks for the end at the next safe point, the second ends at once.
+    """Stop at the next safe point on the first stop signal, immediately on the second.
 
-    The handler only notes it: it may run in the middle of a line that is being written, and a
-    stream refuses to be written to by two at once.
+    The handler only sets a flag: it may run in the middle of a write, and streams are not
+    reentrant.
     """
     asked, is_told = threading.Event(), threading.Event()
 
@@ -199,7 +200,7 @@ def _stopping() -> Iterator[Callable[[], bool]]:
     def is_asked() -> bool:
         if asked.is_set() and not is_told.is_set():
             is_told.set()
-            say("[yellow]stopping[/]: what was read is kept")
+            say("[yellow]stopping[/]: everything read so far is kept")
         return asked.is_set()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -212,7 +213,7 @@ def _stopping() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
-    """A moving bar at a terminal, a line now and then in a file or a pipe."""
+    """Show a progress bar in a terminal, or occasional lines in a file or a pipe."""
     if not err.is_terminal:
         yield _tell_line
         return

@@ -1,7 +1,7 @@
-"""`sametrack demo`: the whole way on one machine, from a pasted link to the judged ranking.
+"""`sametrack demo`: a complete scan on this machine, compared with the ground truth.
 
-Starts the stand-in platform, the service and a worker, hands in a scan by the job API, shows and
-writes the result, compares it with the world's truth, and stops everything it started.
+Starts the sandbox, the service and a worker, submits a scan through the job API, prints and writes
+the result with its precision and recall, and stops everything again.
 """
 
 from dataclasses import dataclass
@@ -33,20 +33,20 @@ from api.services.report.ground_truth import Judgement, judge, to_true_videos
 from pipelines.documents.videos import Document
 from warehouse.records.errors import SametrackError
 
-DEFAULT_PARAMETERS: dict[str, object] = {}  # a scan knows nothing of the truth, not even counts
+DEFAULT_PARAMETERS: dict[str, object] = {}  # the scan must not use the ground truth
 SHOWN_ROWS = 20
 
-_Seed = Annotated[int, typer.Option(help="Which world.")]
-_Size = Annotated[float, typer.Option(min=0.05, max=40, help="How large; 1 has 5,000 videos.")]
-_Out = Annotated[Path, typer.Option("--out", help="Folder of the report and the JSON.")]
-_Cache = Annotated[Path, typer.Option("--cache", help="Folder of rendered sounds, kept.")]
+_Seed = Annotated[int, typer.Option(help="Seed of the sandbox.")]
+_Size = Annotated[
+    float, typer.Option(min=0.05, max=40, help="Size of the sandbox; 1 is 5,000 videos.")
+]
+_Out = Annotated[Path, typer.Option("--out", help="Folder for the report and the JSON file.")]
+_Cache = Annotated[Path, typer.Option("--cache", help="Folder for rendered sounds; it is kept.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a demo brought: the finished job, how it compares with the truth, its compared pairs,
-    how long it took, and how much the stand-in platform itself worked, rendering sound included.
-    """
+    """The outcome of a demo. `platform_cpu_s` is the CPU time of the sandbox, with rendering."""
 
     job: Document
     judgement: Judgement
@@ -62,7 +62,7 @@ def demo(
     out_dir: _Out = Path("warehouse/data/sandbox/reports"),
     cache: _Cache = Path("warehouse/data/sandbox/cache/sounds"),
 ) -> None:
-    """Scan a demo track of the stand-in platform and hold the result against its truth."""
+    """Scan a track of the sandbox and compare the result with the ground truth."""
     print_banner(out)
     try:
         with TemporaryDirectory(prefix="sametrack-demo-") as home, Household() as household:
@@ -72,7 +72,7 @@ def demo(
             )
             shown = _play(stage)
     except Interrupted as stop:
-        say(f"[yellow]stopped[/] by {stop}; nothing is left running")
+        say(f"[yellow]stopped[/] by {stop}; all processes have ended")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if isinstance(shown, int):
         raise typer.Exit(shown)
@@ -80,12 +80,12 @@ def demo(
 
 
 def _play(stage: DemoStage) -> Shown | int:
-    """Set up, scan, judge; an exit code when the scan brought no result."""
+    """Run the scan and evaluate it; return an exit code if it has no result."""
     begun = monotonic()
-    with err.status("setting up the stand-in platform, the service and a worker"):
+    with err.status("starting the sandbox, the service and a worker"):
         stage.set_up()
         track = choose_track(stage.world("/_world/tracks?counts=0")["tracks"])
-    say(f"pasted: [italic]{safe(track['prose'])}[/]")
+    say(f"input: [italic]{safe(track['prose'])}[/]")
     desk = HttpDesk(stage.api_url, token=stage.token)
     job = desk.create(track["prose"], DEFAULT_PARAMETERS)
     say(f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}")
@@ -102,7 +102,7 @@ def _play(stage: DemoStage) -> Shown | int:
 
 
 def choose_track(tracks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The track with the longest public list, as anybody could choose it; the first of equals."""
+    """Return the track with the longest public list; the first one on a tie."""
     return max(tracks, key=lambda track: int(track["listed_count"]))
 
 
@@ -116,30 +116,30 @@ def _unfinished(job: Document, stage: DemoStage) -> int:
 
 
 def _conclude(shown: Shown, folder: Path, name: str) -> int:
-    """Print and write everything; returns the exit code."""
+    """Print and write the outcome; return the exit code."""
     print_result(out, shown.job["result"], rows=SHOWN_ROWS)
     print_judgement(out, shown.judgement)
     for path in write_files(shown, folder, name):
         out.print(f"[green]written[/] {safe(path)}", soft_wrap=True)
     out.print(
-        f"[dim]{shown.seconds:.1f} s from start to result; the stand-in platform itself used "
-        f"{shown.platform_cpu_s:.1f} s of CPU, mostly to make its sounds[/]"
+        f"[dim]{shown.seconds:.1f} s from start to result; the sandbox used "
+        f"{shown.platform_cpu_s:.1f} s of CPU, mostly to render sounds[/]"
     )
     if shown.judgement.is_good:
         return 0
     show_error(
         "demo_goal_missed",
-        "what was matched by audio itself must be right, and of the reachable videos 95 % be found "
-        "under the own music id and under others",
+        "goals: no false match among videos matched by audio, and 95 % of the reachable videos "
+        "found, both under the same music id and under others",
     )
     return EXIT_FAILED
 
 
 def write_files(shown: Shown, folder: Path, name: str) -> tuple[Path, Path]:
-    """The report as HTML, and job with judgement as JSON.
+    """Write the report as HTML, and the job with its evaluation as JSON.
 
     Raises:
-        SametrackError: The folder cannot be written.
+        SametrackError: The folder is not writable.
     """
     import json  # noqa: PLC0415 -- with the report, only when there is something to write
 

@@ -1,4 +1,4 @@
-"""`sametrack export`: rows of the warehouse as files to take along, and what explains them."""
+"""`sametrack export`: export tables of the warehouse as files."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ ENDINGS = {"package": "zip"}
 
 
 class Form(StrEnum):
-    """Kinds of files."""
+    """File formats of an export."""
 
     csv = "csv"
     parquet = "parquet"
@@ -29,16 +29,14 @@ class Form(StrEnum):
 
 
 def export(
-    what: Annotated[
-        str, typer.Argument(help="A table, as docs/data-dictionary.md names them, or `all`.")
-    ],
+    what: Annotated[str, typer.Argument(help="A table of docs/data-dictionary.md, or `all`.")],
     *,
     form: Annotated[
-        Form | None, typer.Option("--format", help="Default: csv, or as FILE ends.")
+        Form | None, typer.Option("--format", help="Default: by the ending of FILE, else csv.")
     ] = None,
-    job: Annotated[str | None, typer.Option(metavar="ID", help="Only what this job left.")] = None,
+    job: Annotated[str | None, typer.Option(metavar="ID", help="Only rows of this job.")] = None,
     track: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only what is about this music id.")
+        str | None, typer.Option(metavar="ID", help="Only rows of this music id.")
     ] = None,
     as_of: AsOf = None,
     out_file: Annotated[Path | None, typer.Option("--out", metavar="FILE")] = None,
@@ -49,14 +47,14 @@ def export(
         bool,
         typer.Option(
             "--pseudonymise",
-            help="Accounts and works as keyed hashes; names, texts and links left out.",
+            help="Replace ids of accounts and videos by keyed hashes; omit names, texts, links.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Tell what was written as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
-    """Write rows to take along: CSV, Parquet, XLSX, or a data package with all that explains it.
+    """Export a table as CSV, Parquet, XLSX, or as a data package with its documentation.
 
-    Ids stay text and no cell is a formula. `all` needs a data package.
+    Ids stay text, and formulas are escaped. `all` needs a data package.
     """
     from warehouse.exports.extracts import Scope, choose_extracts  # noqa: PLC0415 -- loads pyarrow
     from warehouse.exports.method_sheet import state_method  # noqa: PLC0415 -- as above
@@ -67,7 +65,7 @@ def export(
     scope = Scope(job_id=job, track=track)
     extracts = choose_extracts(what, scope)
     if len(extracts) > 1 and wanted != Form.package:
-        refuse(f"{what} is more than one table", hint="--format package")
+        refuse(f"{what} has more than one table", hint="--format package")
     with open_workspace(as_of) as workspace:
         path = out_file or _default_name(what, wanted, workspace)
         method = state_method(workspace.engine, extracts, scope, is_pseudonymised=pseudonymise)
@@ -111,7 +109,7 @@ def _write(
     bom: bool,
     pseudonyms: "Pseudonyms | None",
 ) -> dict[str, int]:
-    """The file, whole or not at all; returns the rows of each table."""
+    """Write the file atomically; return the row count of each table."""
     from warehouse.exports.data_package import write_package  # noqa: PLC0415 -- as above
     from warehouse.exports.extracts import read_batches  # noqa: PLC0415 -- as above
     from warehouse.exports.single_file import write_table  # noqa: PLC0415 -- as above
@@ -126,8 +124,8 @@ def _write(
 
 def _tell(path: Path, rows: dict[str, int], method: "Method", *, as_json: bool) -> None:
     if as_json:
-        told = {"path": str(path), "row_counts": rows, "method": dict(method.facts)}
-        out.out(json.dumps(told, ensure_ascii=False))
+        summary = {"path": str(path), "row_counts": rows, "method": dict(method.facts)}
+        out.out(json.dumps(summary, ensure_ascii=False))
         return
     for name, value in method.facts:
         if name.startswith(("left_out", "pseudonyms")):

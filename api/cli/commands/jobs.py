@@ -1,4 +1,4 @@
-"""`sametrack jobs`: list, show and cancel collection jobs of this machine's stores."""
+"""`sametrack jobs`: list, show and cancel jobs in the stores of this machine."""
 
 import json
 from typing import Annotated
@@ -25,8 +25,8 @@ STATUS_STYLES = {
 
 app = typer.Typer(help="List, show and cancel jobs.", invoke_without_command=True)
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
-_JobId = Annotated[str, typer.Argument(metavar="ID", help="Id of a job, or how it begins.")]
-_Limit = Annotated[int, typer.Option(min=1, max=500, help="How many of the newest jobs.")]
+_JobId = Annotated[str, typer.Argument(metavar="ID", help="Id of a job, or a unique prefix.")]
+_Limit = Annotated[int, typer.Option(min=1, max=500, help="Number of jobs.")]
 
 
 @app.callback()
@@ -39,14 +39,14 @@ def list_jobs(ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: _Js
         _print_json([{**job, "result": None} for job in found])
         return
     if not found:
-        say("no jobs yet; [bold]sametrack scan LINK[/] makes one")
+        say("no jobs yet; [bold]sametrack scan LINK[/] starts one")
         return
     out.print(_table(found))
 
 
 @app.command("show")
 def show(job_id: _JobId, *, as_json: _Json = False) -> None:
-    """Show one job, with its result once it is completed."""
+    """Show a job and, once completed, its result."""
     from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
@@ -65,7 +65,7 @@ def show(job_id: _JobId, *, as_json: _Json = False) -> None:
 
 @app.command("cancel")
 def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
-    """Ask a job to end at its next safe point; what it has read is kept."""
+    """Cancel a job at its next safe point. Everything read so far is kept."""
     from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
@@ -74,8 +74,8 @@ def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
     if as_json:
         _print_json({**job, "result": None})
         return
-    asked = "asked to stop" if job["cancel_requested"] else "nothing to stop"
-    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {asked}")
+    outcome = "cancellation requested" if job["cancel_requested"] else "already ended"
+    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {outcome}")
 
 
 def _newest(limit: int) -> list[Document]:
@@ -88,7 +88,7 @@ def _newest(limit: int) -> list[Document]:
 
 def _table(jobs: list[Document]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("job", "status", "input", "where", "created"):
+    for name in ("job", "status", "input", "progress", "created"):
         table.add_column(name, no_wrap=True, overflow="ellipsis")
     for job in jobs:
         where = counts_of(job) if job["status"] != "failed" else job["error"]["type"]

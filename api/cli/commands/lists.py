@@ -1,6 +1,6 @@
-"""`sametrack music`, `hashtag`, `videos`, `chart` and `search`: what is asked for once.
+"""`sametrack music`, `hashtag`, `videos`, `chart` and `search`: single API calls.
 
-A scan that is watched to its end is `sametrack scan`.
+`sametrack scan` starts a scan and follows it to its end.
 """
 
 from collections.abc import Mapping
@@ -33,13 +33,13 @@ chart = typer.Typer(
     no_args_is_help=True,
 )
 search = typer.Typer(
-    help="The platform's own search, which it protects: always refused, never bypassed.",
+    help="The platform's search, which demands verification: always refused.",
     no_args_is_help=True,
 )
 _Track = Annotated[
-    str, typer.Argument(metavar="INPUT", help="Link, text around a link, or a music id.")
+    str, typer.Argument(metavar="INPUT", help="Link, text with a link in it, or music id.")
 ]
-_Word = Annotated[str, typer.Argument(help="What to search for.")]
+_Word = Annotated[str, typer.Argument(help="Search term.")]
 
 
 @music.command("list")
@@ -51,7 +51,7 @@ def music_list(
     api: Api = None,
     **given: Any,
 ) -> None:
-    """List every work observed under a music id, a page at a time."""
+    """List the observed videos of a music id, one page at a time."""
     options: Any = given_parameters(given)
     show(
         lambda client: client.music_videos(music_id, **options),
@@ -64,7 +64,7 @@ def music_list(
 @music.command("hot")
 @with_parameter_options
 def music_hot(text: _Track, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
-    """Show the ranking of a track from a stored result, or start the job that makes it."""
+    """Show the stored ranking of a track, or start a job that creates it."""
     options, keywords = _scan_options(given)
     show(
         lambda client: client.hot_videos(text, keywords=keywords, **options),
@@ -83,7 +83,7 @@ def music_batch(
     api: Api = None,
     **given: Any,
 ) -> None:
-    """Ask for the rankings of up to ten tracks; each is judged by itself."""
+    """Show or start the rankings of up to ten tracks. Each input succeeds or fails separately."""
     options, keywords = _scan_options(given)
     show(
         lambda client: client.hot_videos_batch(inputs, keywords=keywords, **options),
@@ -96,7 +96,7 @@ def music_batch(
 @music.command("discover")
 @with_options_of(DISCOVERY_PARAMETERS)
 def music_discover(text: _Track, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
-    """Look around a track for related works, and listen to them; a worker must run."""
+    """Find videos related to a track and verify their audio. A worker must be running."""
     options: Any = given_parameters(given)
     show(
         lambda client: client.related_videos(text, **options),
@@ -115,7 +115,7 @@ def hashtag_list(
     api: Api = None,
     **given: Any,
 ) -> None:
-    """List every work observed of a hashtag, a page at a time."""
+    """List the observed videos of a hashtag, one page at a time."""
     options: Any = given_parameters(given)
     show(
         lambda client: client.hashtag_videos(ch_id, **options),
@@ -131,7 +131,7 @@ def videos(
     as_json: AsJson = False,
     api: Api = None,
 ) -> None:
-    """Show videos by their ids, with all four counts."""
+    """Show videos by id, with all four counts."""
     show(lambda client: client.videos(aweme_ids), print_many, api=api, as_json=as_json)
 
 
@@ -143,7 +143,7 @@ def chart_history(
     as_json: AsJson = False,
     api: Api = None,
 ) -> None:
-    """Show the first twenty songs of the chart for every ten days of a range."""
+    """Show the top 20 of the chart for every ten days of a date range."""
     show(
         lambda client: client.chart_history(start_date, end_date),
         print_chart,
@@ -154,21 +154,21 @@ def chart_history(
 
 @search.command("music")
 def search_music(keyword: _Word, *, as_json: AsJson = False, api: Api = None) -> None:
-    """Say that the platform protects its music search, and what to do instead."""
+    """Always refused: the platform demands verification. Prints alternatives."""
     show(lambda client: client.music_search(keyword), _nothing, api=api, as_json=as_json)
 
 
 @search.command("video")
 def search_video(keyword: _Word, *, as_json: AsJson = False, api: Api = None) -> None:
-    """Say that the platform protects its video search, and what to do instead."""
+    """Always refused: the platform demands verification. Prints alternatives."""
     show(lambda client: client.video_search(keyword), _nothing, api=api, as_json=as_json)
 
 
 def _nothing(_console: Console, _data: Mapping[str, Any]) -> None:
-    """A search that is always refused has no answer to show."""
+    """Print nothing: this search is always refused."""
 
 
 def _scan_options(given: dict[str, Any]) -> tuple[Any, list[str]]:
-    """The parameters that were given; keywords apart, as the client takes them."""
+    """Return the given parameters, and the keywords separately."""
     options: Any = given_parameters(given)
     return options, options.pop("search_keywords", [])

@@ -1,6 +1,6 @@
-"""`sametrack mcp`: the tools for an assistant that starts this command and talks over its pipes.
+"""`sametrack mcp`: serve the MCP tools over stdin and stdout.
 
-stdout belongs to the protocol; nothing else may be written there.
+Only the protocol may write to stdout.
 """
 
 from typing import Annotated
@@ -14,19 +14,18 @@ _MayStart = Annotated[
     bool | None,
     typer.Option(
         "--may-start-jobs/--read-only",
-        help="Let the assistant start scans. Default: MCP_MAY_START_JOBS.",
+        help="Allow the assistant to start scans. Default: MCP_MAY_START_JOBS.",
         show_default=False,
     ),
 ]
 
 
 def mcp(*, may_start_jobs: _MayStart = None, api: Api = None) -> None:
-    """Serve the tools of the Model Context Protocol over stdin and stdout."""
+    """Serve Model Context Protocol tools over stdin and stdout."""
     anyio.run(_serve, may_start_jobs, api)
 
 
 async def _serve(may_start_jobs: bool | None, api: str | None) -> None:
-
     from api.mcp.tools import build_server  # noqa: PLC0415 -- a second of imports
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 

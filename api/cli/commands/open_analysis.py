@@ -1,7 +1,4 @@
-"""What the analyst's commands share: the warehouse opened for reading, and where answers go.
-
-Nothing of the house but lake and engine is opened. Not here: the commands themselves.
-"""
+"""Shared by the analysis commands: the read-only warehouse, and the choice of an output format."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,14 +21,14 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         metavar="DATE",
-        help="Only what was committed until then: 2026-11-01 (its end, UTC) or a time.",
+        help="Only data committed until then: 2026-11-01 (end of day, UTC) or a time.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A world's warehouse, open for reading. `as_of` None: as it is now."""
+    """The warehouse of a profile, open for reading. Without `as_of`: the current state."""
 
     engine: "Engine"
     home: "Home"
@@ -42,11 +39,11 @@ class Workspace:
 
 @contextmanager
 def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
-    """The warehouse of the world that the settings choose; says so where nothing in it is real.
+    """Open the warehouse of the chosen profile; print a notice for demo data.
 
     Raises:
-        ProfileNotChosenError: None is chosen.
-        InvalidParameterError: `as_of` is no moment that is over.
+        ProfileNotChosenError: No profile is chosen.
+        InvalidParameterError: `as_of` is not a time in the past.
         WarehouseError: The lake cannot be opened.
     """
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- loads numeric code
@@ -69,8 +66,8 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
         is_rewritten = is_history_rewritten(engine)
         if is_rewritten:
             say(
-                "[yellow]history_rewritten[/]: an account was erased after that moment, so this is "
-                "not what was answered then"
+                "[yellow]history_rewritten[/]: an account was erased after that time, so the data "
+                "differs from what it was then"
             )
         yield Workspace(engine, home, moment, is_demo, is_rewritten)
     finally:
@@ -78,6 +75,6 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
 
 
 def form_of(form: str | None, out_file: Path | None, *, default: str) -> str:
-    """The kind of file that is wanted: as said, else as the file's name ends."""
+    """Return the given format, else the one of the file name, else the default."""
     ending = "" if out_file is None else out_file.suffix.removeprefix(".").lower()
     return form or (ending if ending in {"csv", "json", "parquet", "xlsx"} else default)

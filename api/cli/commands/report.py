@@ -1,7 +1,6 @@
-"""`sametrack report`: one of the notebooks as a page, or the page of one completed job.
+"""`sametrack report`: write the report of a notebook or of a completed job.
 
-Not here: which notebooks there are and how they are run (`pipelines/reports`), how the page of a
-job looks (`api/services/report`).
+Notebooks are in `pipelines/reports`, the report of a job in `api/services/report`.
 """
 
 import re
@@ -24,18 +23,18 @@ _JOB_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
 _HINT = "sametrack report --list"
 
 _What = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="A report, or the id of a completed job.")
+    str | None, typer.Argument(metavar="NAME", help="Name of a report, or id of a completed job.")
 ]
 _Given = Annotated[
     list[str] | None,
-    typer.Option("-p", "--parameter", metavar="KEY=VALUE", help="A parameter of the report."),
+    typer.Option("-p", "--parameter", metavar="KEY=VALUE", help="Parameter of the report."),
 ]
 _AsOf = Annotated[
     str | None,
     typer.Option(
         "--as-of",
         metavar="DATE",
-        help="Only what was committed until then; the same moment gives the same tables.",
+        help="Only data committed until then; the same time gives the same tables.",
     ),
 ]
 _Output = Annotated[
@@ -49,28 +48,30 @@ def report(
     *,
     given: _Given = None,
     as_of: _AsOf = None,
-    pdf: Annotated[bool, typer.Option("--pdf", help="As PDF, too; needs Chromium.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Also write a PDF; needs Chromium.")] = False,
     output: _Output = None,
-    listed: Annotated[bool, typer.Option("--list", help="Show reports and parameters.")] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List reports and their parameters.")
+    ] = False,
 ) -> None:
-    """Write a report as one HTML file that needs no network: a notebook's, or a job's.
+    """Write the report of a notebook or a job as one self-contained HTML file.
 
-    A notebook's leaves its tables as CSV in a folder beside the page.
+    The tables of a notebook are written as CSV to a folder next to the page.
     """
     if listed:
         _show_list()
     elif what is None:
-        refuse("which report?", hint=_HINT)
+        refuse("no report was named", hint=_HINT)
     elif _JOB_ID.fullmatch(what):
         if given or as_of:
-            refuse("the report of a job takes no parameters and no moment", hint=_HINT)
+            refuse("the report of a job takes no parameters and no --as-of", hint=_HINT)
         _report_job(what, output, with_pdf=pdf)
     else:
         _report_notebook(what, given or [], as_of=as_of or "", output=output, with_pdf=pdf)
 
 
 def write_report(path: Path, job: Document, *, pairs: GatheredPairs | None = None) -> str:
-    """Write the report of a completed job document; returns it, too."""
+    """Write the report of a completed job; return the HTML."""
     from api.services.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
 
     page = render_report(job, pairs=pairs)
@@ -87,7 +88,7 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
     if with_pdf:
         from pipelines.platform.browser.process import find_chromium  # noqa: PLC0415 -- as below
 
-        find_chromium(settings.chromium_path)  # told before anything is written
+        find_chromium(settings.chromium_path)  # fail before anything is written
     with open_store_desk(settings) as desk:
         job = desk.job(desk.whole_id(job_id))
         if job["result"] is None:

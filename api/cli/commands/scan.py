@@ -1,7 +1,7 @@
-"""`sametrack scan`: hand in a scan, watch it, print its result.
+"""`sametrack scan`: submit a scan, follow it, print its result.
 
-The job goes into the one queue that everybody uses: through the job API where a service runs,
-else into the control store directly. Without a live worker one is started for the duration.
+The job enters the shared queue: through the job API if a service runs, else through the control
+store. If no worker is alive, one is started for this scan.
 """
 
 import json
@@ -34,21 +34,20 @@ from pipelines.parameters.scan import scan_parameters
 SHOWN_ROWS = 30
 
 _Input = Annotated[
-    str, typer.Argument(metavar="INPUT", help="Link, text around a link, or a music id.")
+    str, typer.Argument(metavar="INPUT", help="Link, text with a link in it, or music id.")
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print the finished job as JSON on stdout.")]
 _Api = Annotated[
     str | None,
-    typer.Option(
-        "--api", help="Address of a running service. Default: this machine's, where one runs."
-    ),
+    typer.Option("--api", help="Address of a running service. Default: the local one, if it runs."),
 ]
 
 
 _ByName = Annotated[
     bool,
     typer.Option(
-        "--search-only", help="INPUT is a song's name: search for it alone. Confirms nothing."
+        "--search-only",
+        help="INPUT is the name of a song: search for it by text. Confirms nothing.",
     ),
 ]
 
@@ -62,7 +61,7 @@ def scan(
     api: _Api = None,
     **given: Any,
 ) -> None:
-    """Find, hear and rank the works that use a track."""
+    """Find, verify and rank the videos that use a track."""
     parameters = given_parameters(given) | ({"search_only": True} if search_only else {})
     with _desk(api) as (desk, is_local):
         if is_local:
@@ -82,13 +81,13 @@ def _watch(desk: JobDesk, job: Document, *, is_local: bool) -> Document:
 
 
 def _show(job: Document, *, as_json: bool) -> int:
-    """Print a job that has ended; returns the exit code."""
+    """Print an ended job; return the exit code."""
     if as_json:
         out.out(json.dumps(job, ensure_ascii=False, indent=2))
     if job["status"] == "failed":
         return show_document_error(job["error"])
     if job["status"] == "cancelled":
-        say("[yellow]cancelled[/]; what was read until then is kept")
+        say("[yellow]cancelled[/]; everything read so far is kept")
         return EXIT_INTERRUPTED
     if job["result"] is None:
         return EXIT_FAILED
@@ -100,8 +99,8 @@ def _show(job: Document, *, as_json: bool) -> int:
 
 @contextmanager
 def _desk(api: str | None) -> Iterator[tuple[JobDesk, bool]]:
-    """The job API when named or running here, else the stores; True: we look after the worker."""
-    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
+    """Yield the job client, and whether this command must make sure that a worker runs."""
+    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
     from pipelines.platform.providers import has_world  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
@@ -130,4 +129,4 @@ def _say_how_much(given: dict[str, object]) -> None:
     values.pop("search_only", None)
     estimate = estimate_scan(scan_parameters(values), requests_per_s=profile.rate.per_second)
     if estimate.is_large:
-        err.print(f"[yellow]this is a large scan[/]: {estimate.sentence()}; Ctrl-C stops it")
+        err.print(f"[yellow]this is a large scan[/]: {estimate.sentence()}; Ctrl-C cancels it")

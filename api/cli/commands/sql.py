@@ -1,4 +1,4 @@
-"""`sametrack sql`: a person's own question to the warehouse, read-only and fenced."""
+"""`sametrack sql`: run a read-only query in the warehouse."""
 
 import sys
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from rich.table import Table as Shown
 
 from api.cli.commands.open_analysis import AsOf, Workspace, form_of, open_workspace
 from api.cli.terminal import out, refuse, safe, say
-from api.services.report import messages as wording
+from api.services.report import messages
 
 if TYPE_CHECKING:
     from warehouse.exports.export_table import Table
@@ -23,7 +23,7 @@ _RIGHT = frozenset({"whole", "real"})
 
 
 class Form(StrEnum):
-    """How an answer is told."""
+    """Output formats of a query."""
 
     table = "table"
     csv = "csv"
@@ -33,31 +33,29 @@ class Form(StrEnum):
 
 def sql(
     question: Annotated[
-        str, typer.Argument(metavar="SQL", help="One reading statement; `-` reads it from stdin.")
+        str, typer.Argument(metavar="SQL", help="One SELECT statement; `-` reads it from stdin.")
     ],
     *,
     as_of: AsOf = None,
     form: Annotated[
-        Form | None, typer.Option("--format", help="Default: table, or as FILE ends.")
+        Form | None, typer.Option("--format", help="Default: by the ending of FILE, else table.")
     ] = None,
     out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="File to write; else stdout.")
+        Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: stdout.")
     ] = None,
-    rows: Annotated[
-        int, typer.Option(min=1, help="Rows that `--format table` shows.")
-    ] = SHOWN_ROWS,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    rows: Annotated[int, typer.Option(min=1, help="Rows shown by `--format table`.")] = SHOWN_ROWS,
+    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
 ) -> None:
-    """Ask the warehouse in SQL: raw.*, marts.* and seen.* as docs/data-dictionary.md tells them.
+    """Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.
 
-    Only reads, and only this warehouse: no file, no address, no extension.
+    Read-only: no other files, no network, no extensions.
     """
     from warehouse.engine.user_sql import ask_freely  # noqa: PLC0415 -- loads DuckDB
     from warehouse.exports.export_table import to_table  # noqa: PLC0415 -- loads pyarrow
 
     wanted = form_of("json" if as_json else form, out_file, default="table")
     if wanted == "xlsx" or (wanted == "parquet" and out_file is None):
-        refuse("this kind of answer needs a file", hint="--out answer.parquet, answer.csv, …")
+        refuse("this format needs a file", hint="--out answer.parquet, answer.csv, …")
     text = sys.stdin.read() if question == "-" else question
     with open_workspace(as_of) as workspace:
         table = to_table("answer", ask_freely(workspace.engine, text))
@@ -69,7 +67,7 @@ def sql(
 
 
 def _parts(table: "Table", form: str, workspace: Workspace) -> Iterable[bytes]:
-    """The answer as bytes. A pipe gets no byte order mark: programs read it."""
+    """Return the result as bytes, without a byte order mark, so that programs can read it."""
     from warehouse.exports.table_files import (  # noqa: PLC0415 -- loads XlsxWriter
         Method,
         csv_parts,
@@ -77,14 +75,14 @@ def _parts(table: "Table", form: str, workspace: Workspace) -> Iterable[bytes]:
         to_parquet,
     )
 
-    told = {
+    facts = {
         "as_of": None if workspace.as_of is None else workspace.as_of.isoformat(),
         "is_demo_data": "true" if workspace.is_demo else "false",
         "row_count": str(len(table.rows)),
     }
     if workspace.is_history_rewritten:
-        told["history_rewritten"] = "true"
-    method = Method(tuple((name, value) for name, value in told.items() if value is not None))
+        facts["history_rewritten"] = "true"
+    method = Method(tuple((name, value) for name, value in facts.items() if value is not None))
     if form == "json":
         return (to_json(table, method), b"\n")
     if form == "parquet":
@@ -93,7 +91,7 @@ def _parts(table: "Table", form: str, workspace: Workspace) -> Iterable[bytes]:
 
 
 def _leave(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> None:
-    from warehouse.exports.atomic_files import write_whole  # noqa: PLC0415 -- beside the others
+    from warehouse.exports.atomic_files import write_whole  # noqa: PLC0415 -- as above
 
     if out_file is None:
         for part in parts:
@@ -111,10 +109,10 @@ def _show(table: "Table", rows: int) -> None:
         shown.add_row(*(_cell(value) for value in row))
     out.print(shown)
     more = len(table.rows) - rows
-    told = wording.counted(len(table.rows), "row")
-    say(f"[dim]{told}{f', {rows:,} shown' if more > 0 else ''}[/]")
+    total = messages.counted(len(table.rows), "row")
+    say(f"[dim]{total}{f', {rows:,} shown' if more > 0 else ''}[/]")
 
 
 def _cell(value: Any) -> str:
-    """What nobody showed is a dash, never 0."""
+    """Format a cell; unknown is a dash, never 0."""
     return "—" if value is None else safe(value, limit=CELL_LIMIT)

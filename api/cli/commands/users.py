@@ -1,4 +1,4 @@
-"""`sametrack user`: an account by its id or a link, its works and how they fare."""
+"""`sametrack user`: profile, posts and metrics of an account."""
 
 from typing import Annotated, Any
 
@@ -13,19 +13,20 @@ from pipelines.parameters.lists import METRICS_PARAMETERS, POSTS_PARAMETERS
 
 app = typer.Typer(help="Accounts: id, profile, posts, metrics.", no_args_is_help=True)
 _Whom = Annotated[
-    str, typer.Argument(metavar="USER", help="sec_user_id, profile link, or text around a link.")
+    str,
+    typer.Argument(metavar="USER", help="sec_user_id, profile link, or text with a link in it."),
 ]
 
 
 @app.command("id")
 def user_id(text: _Whom, *, as_json: AsJson = False, api: Api = None) -> None:
-    """Read the sec_user_id from a link."""
+    """Print the sec_user_id of a profile link."""
     show(lambda client: client.sec_user_id(text), print_id, api=api, as_json=as_json)
 
 
 @app.command("profile")
 def profile(user: _Whom, *, as_json: AsJson = False, api: Api = None) -> None:
-    """Show what an account tells of itself."""
+    """Show the profile of an account."""
 
     async def question(client: AsyncClient) -> Answer[UserProfileData]:
         return await client.user_profile(await _id_of(client, user))
@@ -36,7 +37,7 @@ def profile(user: _Whom, *, as_json: AsJson = False, api: Api = None) -> None:
 @app.command("posts")
 @with_options_of(POSTS_PARAMETERS.values())
 def posts(user: _Whom, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
-    """List the public works of an account, a page at a time."""
+    """List the public posts of an account, one page at a time."""
     options: Any = given_parameters(given)
 
     async def question(client: AsyncClient) -> Answer[UserPostsData]:
@@ -48,7 +49,7 @@ def posts(user: _Whom, *, as_json: AsJson = False, api: Api = None, **given: Any
 @app.command("metrics")
 @with_options_of(METRICS_PARAMETERS.values())
 def metrics(user: _Whom, *, as_json: AsJson = False, api: Api = None, **given: Any) -> None:
-    """Tell followers, likes, and how the works of the last days fared."""
+    """Show followers, likes, and the engagement of recent posts."""
     options: Any = given_parameters(given)
 
     async def question(client: AsyncClient) -> Answer[UserMetricsData]:
@@ -58,7 +59,7 @@ def metrics(user: _Whom, *, as_json: AsJson = False, api: Api = None, **given: A
 
 
 async def _id_of(client: AsyncClient, text: str) -> str:
-    """An id as it is; a link, or text around one, is resolved first."""
+    """Return an id unchanged; resolve a link, or text with a link in it."""
     if "/" not in text and " " not in text.strip():
         return text.strip()
     found: str = (await client.sec_user_id(text)).data["sec_user_id"]

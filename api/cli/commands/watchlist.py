@@ -1,4 +1,4 @@
-"""`sametrack watchlist`: what is looked at again and again, on this machine's own stores."""
+"""`sametrack watchlist`: manage watchlists in the stores of this machine."""
 
 import json
 import time
@@ -24,21 +24,21 @@ app = typer.Typer(
 )
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a watchlist.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
-_Limit = Annotated[int, typer.Option(min=1, max=200, help="How many of the newest.")]
+_Limit = Annotated[int, typer.Option(min=1, max=200, help="Number of runs.")]
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML file; see docs/watchlists.md.")]
 _Inputs = list[str]
 
 
 @app.command("list")
 def list_all(*, as_json: _Json = False) -> None:
-    """List all watchlists with their last run and the next due time."""
+    """List all watchlists with their last and next run."""
     with _open_book() as book:
         found = book.listed()
     if as_json:
         _print_json(found)
         return
     if not found["watchlists"]:
-        say("no watchlists yet; [bold]sametrack watchlist add NAME --track LINK[/] makes one")
+        say("no watchlists yet; [bold]sametrack watchlist add NAME --track LINK[/] creates one")
         return
     print_lists(out, found)
 
@@ -50,27 +50,33 @@ def add(
     every: Annotated[
         str, typer.Option(help="daily, every 6 hours, every monday at 08:00, or cron; UTC.")
     ] = "daily",
-    track: Annotated[_Inputs | None, typer.Option(help="Id or link of a track; repeat.")] = None,
-    account: Annotated[_Inputs | None, typer.Option(help="Id or link of an account.")] = None,
-    hashtag: Annotated[_Inputs | None, typer.Option(help="Id or link of a hashtag.")] = None,
+    track: Annotated[
+        _Inputs | None, typer.Option(help="Id or link of a track; repeatable.")
+    ] = None,
+    account: Annotated[
+        _Inputs | None, typer.Option(help="Id or link of an account; repeatable.")
+    ] = None,
+    hashtag: Annotated[
+        _Inputs | None, typer.Option(help="Id or link of a hashtag; repeatable.")
+    ] = None,
     velocity: Annotated[
-        float, typer.Option(min=0, help="Name works that gain so much hot score a day.")
+        float, typer.Option(min=0, help="Report videos that gain this much hot score a day.")
     ] = 1000.0,
     rank_change: Annotated[
-        int, typer.Option(min=1, help="Name works that move so many places.")
+        int, typer.Option(min=1, help="Report videos that move this many ranks.")
     ] = 3,
     new_music_id: Annotated[
-        bool, typer.Option(help="Name other music ids that turn out to carry the recording.")
+        bool, typer.Option(help="Report new music ids with the recording.")
     ] = True,
     candidate_limit: Annotated[
         int | None, typer.Option(min=15, max=2000, help="Candidates of each scan.")
     ] = None,
     count: Annotated[
-        int | None, typer.Option(min=1, max=500, help="Top N in which places count.")
+        int | None, typer.Option(min=1, max=500, help="Length of the ranking in which ranks count.")
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Make a watchlist. What this does not offer can be written into a file and applied."""
+    """Create a watchlist. More settings are possible in a file; see `watchlist apply`."""
     groups = {"track": track, "account": account, "hashtag": hashtag}
     parameters = {"candidate_limit": candidate_limit, "count": count}
     plan = Plan(
@@ -87,15 +93,15 @@ def add(
         parameters={key: value for key, value in parameters.items() if value is not None},
     )
     if not plan.entries:
-        refuse("nothing to look at: give --track, --account or --hashtag")
+        refuse("a watchlist needs an entry: give --track, --account or --hashtag")
     with _open_book() as book:
         made = book.create(plan)
-    _show_one(made, "made", as_json=as_json)
+    _show_one(made, "created", as_json=as_json)
 
 
 @app.command("remove")
 def remove(name: _Name, *, as_json: _Json = False) -> None:
-    """Forget a watchlist and its runs; what was observed stays, digests too."""
+    """Delete a watchlist and its runs. Observations and digests are kept."""
     with _open_book() as book:
         gone = book.delete(name)
     if as_json:
@@ -106,13 +112,13 @@ def remove(name: _Name, *, as_json: _Json = False) -> None:
 
 @app.command("enable")
 def enable(name: _Name, *, as_json: _Json = False) -> None:
-    """Let a watchlist run by itself again, from now on."""
+    """Resume the schedule of a watchlist."""
     _switch(name, is_on=True, as_json=as_json)
 
 
 @app.command("disable")
 def disable(name: _Name, *, as_json: _Json = False) -> None:
-    """Let a watchlist rest."""
+    """Pause the schedule of a watchlist."""
     _switch(name, is_on=False, as_json=as_json)
 
 
@@ -120,10 +126,10 @@ def disable(name: _Name, *, as_json: _Json = False) -> None:
 def run(
     name: _Name,
     *,
-    wait: Annotated[bool, typer.Option("--wait", help="Until the digest is there.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for the digest.")] = False,
     as_json: _Json = False,
 ) -> None:
-    """Run a watchlist now. Its scans are jobs: a worker must be there to do them."""
+    """Run a watchlist now. Its scans are jobs, so a worker must be running."""
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
     from pipelines.watchlists.open_service import open_watcher  # noqa: PLC0415 -- loads DuckDB and Delta
 
@@ -134,7 +140,7 @@ def run(
         found = book.run_of(name, run_id)
         while wait and found["status"] not in RUN_ENDED:
             time.sleep(LOOK_EVERY_S)
-            watcher.begin(run_id)  # if who had begun it died
+            watcher.begin(run_id)  # in case the process that began it died
             watcher.conclude(run_id)
             found = book.run_of(name, run_id)
     _show_run(found, as_json=as_json)
@@ -154,11 +160,11 @@ def runs(name: _Name, *, limit: _Limit = 20, as_json: _Json = False) -> None:
 @app.command("digest")
 def digest(
     name: _Name,
-    run_id: Annotated[str | None, typer.Argument(help="Of a run; default: the newest.")] = None,
+    run_id: Annotated[str | None, typer.Argument(help="Id of a run. Default: the newest.")] = None,
     *,
     as_json: _Json = False,
 ) -> None:
-    """Show what changed."""
+    """Show the digest of a run."""
     with _open_book() as book:
         if run_id is not None:
             found = book.run_of(name, run_id)["digest"]
@@ -178,20 +184,20 @@ def apply(
     path: _File,
     *,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove watchlists that the file does not name.")
+        bool, typer.Option("--prune", help="Delete watchlists that are not in the file.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would change; change nothing.")
+        bool, typer.Option("--dry-run", help="Print the changes without making them.")
     ] = False,
     as_json: _Json = False,
 ) -> None:
-    """Make the kept watchlists what a YAML file says; doing it twice changes nothing."""
+    """Create and change watchlists to match a YAML file. Idempotent."""
     from api.services.watchlists.apply_file import apply_file  # noqa: PLC0415 -- loads pydantic and YAML
 
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        refuse(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8'}")
+        refuse(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}")
     with _open_book() as book:
         done = apply_file(book, text, prune=prune, dry_run=dry_run)
     if as_json:
@@ -201,7 +207,7 @@ def apply(
         fields = f" ({', '.join(line['fields'])})" if line["fields"] else ""
         out.print(f"{line['what']:<9} [bold]{safe(line['name'])}[/]{safe(fields)}")
     if dry_run:
-        say("nothing was changed: this was a dry run")
+        say("dry run: nothing was changed")
 
 
 def _switch(name: str, *, is_on: bool, as_json: bool) -> None:
@@ -210,12 +216,14 @@ def _switch(name: str, *, is_on: bool, as_json: bool) -> None:
     _show_one(changed, "enabled" if is_on else "disabled", as_json=as_json)
 
 
-def _show_one(kept: Document, what: str, *, as_json: bool) -> None:
+def _show_one(watchlist: Document, what: str, *, as_json: bool) -> None:
     if as_json:
-        _print_json(kept)
+        _print_json(watchlist)
         return
-    due = f"next {kept['next_due_at']}" if kept["next_due_at"] else "it rests"
-    out.print(f"[bold]{safe(kept['name'])}[/] {what} · {safe(kept['every'])} · {safe(due)}")
+    due = f"next {watchlist['next_due_at']}" if watchlist["next_due_at"] else "paused"
+    out.print(
+        f"[bold]{safe(watchlist['name'])}[/] {what} · {safe(watchlist['every'])} · {safe(due)}"
+    )
 
 
 def _show_run(found: Document, *, as_json: bool) -> None:
@@ -226,7 +234,7 @@ def _show_run(found: Document, *, as_json: bool) -> None:
     else:
         jobs = [entry["job_id"] for entry in found["entries"] if entry["job_id"]]
         out.print(f"run [bold]{safe(found['run_id'])}[/] {safe(found['status'])}")
-        say(f"{len(jobs)} scans handed in; the digest follows when they have ended")
+        say(f"{len(jobs)} scans submitted; the digest follows when they have ended")
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""Child processes of a command: started, supervised, ended with it."""
+"""Child processes of a command: start, supervise, stop."""

@@ -1,8 +1,8 @@
 """Child processes that never outlive the command that started them.
 
-Each child leads a session and process group of its own, so that stopping reaches what it started
-itself. A `Household` stops all of them when its block is left, and a keeper process (`leash.py`)
-does the same when this process is killed. What the children are is not known here.
+Each child leads its own session and process group, so that a stop signal also reaches its own
+children. `Household` stops all of them when its block ends; a watchdog process
+(`parent_watchdog.py`) does the same if this process is killed.
 """
 
 import os
@@ -29,7 +29,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What to run: `sametrack` arguments or a full command line, its log file, its extra words."""
+    """A program to run: command line, log file and extra environment variables."""
 
     name: str
     command: Sequence[str]
@@ -39,7 +39,7 @@ class Program:
 
 
 class Child:
-    """One running program, its process group, and what it has written."""
+    """A running program with its process group and its log."""
 
     def __init__(self, program: Program, process: subprocess.Popen[str]) -> None:
         self.program = program
@@ -48,15 +48,15 @@ class Child:
 
     @property
     def name(self) -> str:
-        """The program's name, for messages."""
+        """Name of the program, for messages."""
         return self.program.name
 
     def exit_code(self) -> int | None:
-        """None while it runs."""
+        """Return the exit code; None while the program runs."""
         return self.process.poll()
 
     def log_tail(self) -> str:
-        """The last lines of its log; empty when it has none."""
+        """Return the last lines of the log; empty if there is none."""
         if self.program.log is None or not self.program.log.exists():
             return ""
         lines = self.program.log.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -64,8 +64,9 @@ class Child:
 
 
 class StopSignals:
-    """Turns SIGINT, SIGTERM and SIGHUP into `Interrupted`, but never inside a `held` block: a
-    second Ctrl-C must not leave a child that nobody knows of, or a half-stopped household.
+    """Turns SIGINT, SIGTERM and SIGHUP into `Interrupted`, except inside a `held` block.
+
+    Otherwise a second Ctrl-C could leave an unregistered child, or stop only some of them.
     """
 
     def __init__(self) -> None:
@@ -82,7 +83,7 @@ class StopSignals:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Let the block finish; a signal that came meanwhile raises after it."""
+        """Delay stop signals until the block ends."""
         self._holders += 1
         try:
             yield
@@ -93,7 +94,7 @@ class StopSignals:
             raise Interrupted(number)
 
     def ignore(self) -> None:
-        """Nothing raises any more: the stopping has begun."""
+        """Ignore further signals: the children are being stopped."""
         self._holders += 1
 
     def _arrived(self, number: int, _frame: object) -> None:
@@ -104,9 +105,9 @@ class StopSignals:
 
 
 class Household:
-    """Every child of this command. Use as a context manager; leaving it leaves no process.
+    """All children of this command, as a context manager that stops them at its end.
 
-    Inside the block a stop signal raises `Interrupted`.
+    Inside the block, a stop signal raises `Interrupted`.
     """
 
     def __init__(self, *, grace_s: float = GRACE_S) -> None:
@@ -115,7 +116,7 @@ class Household:
         self._signals = StopSignals()
 
     def __enter__(self) -> Self:
-        # The script is run by path, isolated and without site: no import of this package.
+        # Run by path, isolated and without site, so that it imports nothing of this package.
         self._keeper = subprocess.Popen(  # noqa: S603 -- our own script
             [sys.executable, "-I", "-S", str(Path(leash.__file__))],
             stdin=subprocess.PIPE,
@@ -137,7 +138,7 @@ class Household:
         self._signals.__exit__()
 
     def start(self, program: Program) -> Child:
-        """Start a program in a group of its own; its output goes to its log."""
+        """Start a program in its own process group, with its output in its log file."""
         with _output(program) as stream, self._signals.held():
             process = subprocess.Popen(  # noqa: S603 -- our own command lines
                 list(program.command),
@@ -154,11 +155,11 @@ class Household:
         return child
 
     def remove_if_killed(self, folder: Path) -> None:
-        """Have a folder for the time being removed even when nobody is left to do it."""
+        """Register a temporary folder that the watchdog removes if this process is killed."""
         self._tell(f"~{folder.resolve()}")
 
     def stop(self, *only: Child) -> None:
-        """Stop these children (all, when none is named): SIGTERM to the group, then SIGKILL."""
+        """Stop the given children, or all: SIGTERM to their groups, then SIGKILL."""
         chosen = list(only or reversed(self._children))
         for child in chosen:
             leash.signal_group(child.process.pid, signal.SIGTERM)
@@ -170,15 +171,15 @@ class Household:
 
     @property
     def children(self) -> list[Child]:
-        """Those that were started and not stopped."""
+        """Children that were started and not stopped."""
         return list(self._children)
 
     def held(self) -> AbstractContextManager[None]:
-        """Let a block finish before a stop signal raises."""
+        """Delay stop signals until the block ends."""
         return self._signals.held()
 
     def fallen(self) -> list[Child]:
-        """Children that have ended by themselves."""
+        """Return the children that exited on their own."""
         return [child for child in self._children if child.exit_code() is not None]
 
     def _tell(self, word: str) -> None:
@@ -187,16 +188,16 @@ class Household:
             self._keeper.stdin.write(f"{word}\n")
             self._keeper.stdin.flush()
         except BrokenPipeError:
-            return  # the keeper was killed; this process still stops its children itself
+            return  # the watchdog was killed; this process still stops its children
 
 
 def sametrack(*arguments: str) -> list[str]:
-    """Command line of this very installation's `sametrack`."""
+    """Return the command line of `sametrack` in this installation."""
     return [sys.executable, "-m", "api.cli.main", *arguments]
 
 
 def find_port() -> int:
-    """A loopback port that nobody listens on now."""
+    """Return a free loopback port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
@@ -204,7 +205,7 @@ def find_port() -> int:
 
 
 def is_listening(port: int) -> bool:
-    """True when something accepts connections on this loopback port."""
+    """Return True if a program listens on this loopback port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((LOOPBACK, port)) == 0
@@ -221,9 +222,9 @@ def _output(program: Program) -> Iterator[IO[str] | int | None]:
 
 
 def _wait_for_group(child: Child, until: float) -> None:
-    """Wait until the whole group has gone; kill what is left at the time given."""
+    """Wait until the process group has ended; kill what is left at `until`."""
     while time.monotonic() < until:
-        child.exit_code()  # reaps the leader, which would else count as present
+        child.exit_code()  # reaps the leader; a zombie would count as alive
         if not leash.signal_group(child.process.pid, 0):
             break
         time.sleep(LOOK_EVERY_S)

@@ -1,8 +1,8 @@
-"""The orchestrator's UI behind our door. Imported only by the process that serves it.
+"""The Dagster UI behind the request guard of the API.
 
-It lives in `api.cli` because it needs the guard of `api`, and because `cli` is the one part of
-`api` that may load Dagster. Unguarded, that UI runs mutations that any web page can send: by
-`GET /graphql?query=`, by a form without a body, under a foreign Host name.
+Without the guard, any web page can make the UI run mutations: by `GET /graphql?query=`, by a form
+without a body, or under another Host name. It is in `api.cli` because only `api.cli` may load
+Dagster. Import it only in the process that serves the UI.
 """
 
 from pathlib import Path
@@ -33,9 +33,9 @@ PRIVATE = (GRAPHQL, "/logs", "/notebook", "/dagit", "/download_debug", "/report_
 
 
 class GraphqlByPost:
-    """GraphQL only as a JSON body of a POST: what no page of another site can send unasked.
+    """Accepts GraphQL only as the JSON body of a POST, which other sites cannot send.
 
-    Dagster itself would run a query in the address of a GET, or of a POST without a JSON body.
+    Dagster itself also runs a query from the URL of a GET, or of a POST without a JSON body.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -51,13 +51,13 @@ class GraphqlByPost:
 
 
 def guarded(app: ASGIApp, *, allowed_hosts: frozenset[str]) -> ASGIApp:
-    """Dagster's application behind host, origin and GraphQL checks."""
+    """Wrap Dagster's application in host, origin and GraphQL checks."""
     inside = GraphqlByPost(app)
     return Guard(inside, allowed_hosts=allowed_hosts, reject=refuse, is_private=_is_private)
 
 
 def refuse(_scope: Scope, error: SametrackError) -> Response:
-    """The answer to a refused request: the stable word and why, in plain text."""
+    """Return the plain-text response to a rejected request."""
     response = PlainTextResponse(
         f"{error.type}: {error.detail}\n", status_code=answer_of(error.type).status
     )
@@ -66,7 +66,7 @@ def refuse(_scope: Scope, error: SametrackError) -> Response:
 
 
 def serve_dagster_ui(*, port: int, socket: Path, allowed_hosts: frozenset[str]) -> None:
-    """Serve until SIGTERM. `socket` is the code server's."""
+    """Serve the UI until SIGTERM. `socket` belongs to the code server."""
     target = GrpcServerTarget(
         host="localhost", port=None, socket=str(socket), location_name=LOCATION
     )
@@ -86,7 +86,7 @@ def serve_dagster_ui(*, port: int, socket: Path, allowed_hosts: frozenset[str]) 
 
 
 def prepare_instance() -> None:
-    """Make the instance's files, so that the processes that share it do not race for that."""
+    """Create the files of the instance, so that processes that share it do not race to do so."""
     with DagsterInstance.get() as instance:
         instance.get_runs_count()
         instance.all_asset_keys()
@@ -94,14 +94,14 @@ def prepare_instance() -> None:
 
 def _check(scope: Scope) -> SametrackError | None:
     if scope["method"] in {"GET", "HEAD"}:
-        # Without an address query this is Dagster's own query page, and nothing is run.
+        # Without a query string this is Dagster's query page, which runs nothing.
         refusal = CrossSiteRequestError(
             "GraphQL is answered to a JSON body only, not to an address"
         )
         return refusal if scope["query_string"] else None
     if scope["method"] != "POST":
         return MethodNotAllowedError("GraphQL is answered to POST only")
-    # With a JSON body Dagster does not look at the address, where its own page notes `?op=`.
+    # With a JSON body Dagster ignores the query string, where its own page adds `?op=`.
     media_type = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
     if media_type != JSON:
         return UnsupportedMediaTypeError("GraphQL is answered to application/json only")

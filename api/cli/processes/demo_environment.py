@@ -1,5 +1,6 @@
-"""The stage of a demo: stand-in platform, service and worker on free loopback ports, in a home
-that is thrown away. Nothing of the user's own `.env` or data takes part.
+"""Environment of the demo: sandbox, service and worker on free ports, with a temporary data home.
+
+It ignores the `.env` and the data of the user.
 """
 
 import secrets
@@ -28,20 +29,20 @@ from warehouse.records.errors import SametrackError
 if TYPE_CHECKING:
     from api.process import Doors
 
-START_TIMEOUT_S = 300.0  # a machine may be busy; a process that has ended is said at once
+START_TIMEOUT_S = 300.0  # generous for a busy machine; a process that exits is reported at once
 TRUTH_TIMEOUT_S = 60.0
 LOOK_EVERY_S = 0.1
 TOKEN_BYTES = 16
 
 
 class StageError(SametrackError):
-    """A process of the demo did not start, or ended in the middle."""
+    """A process of the demo did not start, or exited early."""
 
     type = "demo_process_ended"
 
 
 class DemoStage:
-    """The three processes of a demo. `household` ends them; `home` holds what they write."""
+    """The three processes of a demo. `household` stops them; `home` is their data home."""
 
     def __init__(
         self, *, household: Household, home: Path, cache: Path, seed: int, size: float
@@ -57,14 +58,14 @@ class DemoStage:
 
     @property
     def api_url(self) -> str:
-        """Where the service listens."""
+        """Address of the service."""
         return f"http://{LOOPBACK}:{self._api_port}"
 
     def set_up(self) -> None:
-        """Start all three and wait until platform and service listen; the worker may still warm up.
+        """Start all three and wait until sandbox and service listen; the worker may still warm up.
 
         Raises:
-            StageError: One of them ended instead.
+            StageError: A process exited, or the ports did not open in time.
         """
         world = ("--seed", str(self._seed), "--size", f"{self._size:g}")
         place = ("--port", str(self._world_port), "--cache", str(self._cache))
@@ -75,36 +76,34 @@ class DemoStage:
         while not (is_listening(self._world_port) and is_listening(self._api_port)):
             self.look()
             if monotonic() > until:
-                raise StageError("the platform or the service did not start to listen in time")
+                raise StageError("The sandbox or the service did not open its port in time")
             sleep(LOOK_EVERY_S)
 
     def world(self, path: str) -> dict[str, Any]:
-        """What the stand-in world says about itself, for example `/_world/tracks`."""
+        """Read a control endpoint of the sandbox, for example `/_world/tracks`."""
         address = f"http://{LOOPBACK}:{self._world_port}{path}"
         answer: dict[str, Any] = httpx2.get(address, timeout=TRUTH_TIMEOUT_S).json()
         return answer
 
     def gather_pairs(self, job: Document) -> GatheredPairs:
-        """What a report shows of the pairs that a completed job compared."""
+        """Return the compared pairs of a completed job, for its report."""
         with self._doors() as doors:
-            assert doors.evidence is not None, "the stage has chosen a profile"
+            assert doors.evidence is not None, "the environment sets a profile"
             return gather_pairs(doors.evidence, job)
 
     def read_confirmed(self, job_id: str) -> tuple[list[Document], list[Document]]:
-        """The whole confirmed set of a completed job, whatever `count` it was asked with, and its
-        variants.
-        """
+        """Return all confirmed videos of a completed job, beyond its `count`, and its variants."""
         from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB
 
         with self._doors() as doors:
-            assert doors.sources is not None, "the stage has chosen a profile"
+            assert doors.sources is not None, "the environment sets a profile"
             document = read_result_document(doors.sources.engine, job_id)
         assert document is not None, "a completed job has a result"
         return document["ranked"], document["variants"]["aweme_list"]
 
     @contextmanager
     def _doors(self) -> Iterator["Doors"]:
-        """The stores of the stage, opened for reading what the scan left."""
+        """Open the stores of the demo to read the results of the scan."""
         from api.process import open_doors  # noqa: PLC0415 -- loads DuckDB and Delta
         from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
@@ -117,20 +116,20 @@ class DemoStage:
             yield doors
 
     def look(self) -> None:
-        """See that everybody is still there.
+        """Check that all processes are running.
 
         Raises:
-            StageError: Somebody is not.
+            StageError: A process has exited.
         """
         for child in self._household.fallen():
             self.show_logs(child.name)
             raise StageError(
-                f"the {child.name} of the demo has ended (exit code {child.exit_code()})",
-                hint="its last lines are above",
+                f"The {child.name} of the demo exited (exit code {child.exit_code()})",
+                hint="the last lines of its log are above",
             )
 
     def show_logs(self, name: str) -> None:
-        """The last lines of this one, for who looks for the reason."""
+        """Print the last log lines of a process."""
         for child in (child for child in self._children if child.name == name):
             err.print(f"[dim]── {child.name}[/]\n{safe_lines(child.log_tail())}", soft_wrap=True)
 
@@ -144,9 +143,9 @@ class DemoStage:
         self._children.append(self._household.start(program))
 
     def _environment(self) -> dict[str, str]:
-        """Every setting that matters, so that no `.env` of the working directory takes part.
+        """Return all relevant settings, so that no `.env` in the working directory applies.
 
-        An empty address means the default one in the home.
+        An empty URL means the default in the data home.
         """
         return {
             "PROFILE": "sandbox",
@@ -165,5 +164,5 @@ class DemoStage:
 
 
 def safe_lines(text: str) -> str:
-    """`safe` for a text of several lines."""
+    """Apply `safe` to every line."""
     return "\n".join(safe(line) for line in text.splitlines())

@@ -1,10 +1,10 @@
-"""A keeper process that ends the others when the one who started them is gone.
+"""A watchdog process that stops the children of its parent if the parent is killed.
 
-Run as a script of its own (`python -I -S leash.py`), standard library only, so that it costs a few
-megabytes. It reads lines `+PGID`, `-PGID` and `~FOLDER` from stdin. When stdin ends without the
-word `done`, its parent was killed: every process group still listed gets SIGTERM, then SIGKILL,
-and the folders are removed. A pipe tells this on every Unix and for whole groups, which a
-parent-death signal does not.
+Runs as a script (`python -I -S parent_watchdog.py`) on the standard library alone, so that it
+needs only a few megabytes. It reads lines `+PGID`, `-PGID` and `~FOLDER` from stdin. If stdin ends
+without the line `done`, the parent was killed: every registered process group gets SIGTERM, then
+SIGKILL, and the folders are removed. Unlike a parent-death signal, a pipe works on every Unix and
+for whole process groups.
 """
 
 import os
@@ -19,7 +19,7 @@ LOOK_EVERY_S = 0.1
 
 
 def signal_group(pgid: int, number: int) -> bool:
-    """Send a signal to a process group; False when nobody of it is left."""
+    """Send a signal to a process group; return False if the group no longer exists."""
     try:
         os.killpg(pgid, number)
     except (ProcessLookupError, PermissionError):
@@ -28,7 +28,7 @@ def signal_group(pgid: int, number: int) -> bool:
 
 
 def read_estate(lines: Callable[[], str]) -> tuple[set[int], list[str]]:
-    """Groups and folders that were still listed when the input ended; nothing after `done`."""
+    """Return groups and folders registered at the end of input; none after `done`."""
     groups: set[int] = set()
     folders: list[str] = []
     for line in iter(lines, ""):
@@ -45,7 +45,7 @@ def read_estate(lines: Callable[[], str]) -> tuple[set[int], list[str]]:
 
 
 def end_groups(groups: set[int], *, grace_s: float = GRACE_S) -> None:
-    """SIGTERM to all groups, SIGKILL to those that are still there after the grace."""
+    """Send SIGTERM to all groups, and SIGKILL to those left after `grace_s`."""
     left = {pgid for pgid in groups if signal_group(pgid, signal.SIGTERM)}
     until = time.monotonic() + grace_s
     while left and time.monotonic() < until:
@@ -56,7 +56,7 @@ def end_groups(groups: set[int], *, grace_s: float = GRACE_S) -> None:
 
 
 def main() -> None:
-    """Watch stdin until it ends. Signals meant for the parent must not end the keeper."""
+    """Read stdin until it ends. Signals meant for the parent must not stop the watchdog."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     groups, folders = read_estate(sys.stdin.readline)

@@ -1,6 +1,4 @@
-"""Keeps a set of programs running: reports who ended, starts it again with back-off, and gives up
-when one of them ends again and again. Knows nothing of what they are.
-"""
+"""Keeps a set of programs running: restarts them with back-off, and gives up on repeated exits."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,14 +14,14 @@ STEADY_AFTER_S = 60.0
 
 
 class ProgramFailedError(SametrackError):
-    """A program ended again and again."""
+    """A program exited repeatedly."""
 
     type = "process_failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A program that should run for ever. `is_ready` None: running is being ready."""
+    """A program to keep running. Without `is_ready` it is ready as soon as it runs."""
 
     program: Program
     is_ready: Callable[[], bool] | None = None
@@ -31,7 +29,7 @@ class Service:
 
 @dataclass(slots=True)
 class _Place:
-    """One service and what has happened to it."""
+    """The state of one service."""
 
     service: Service
     child: Child | None = None
@@ -42,7 +40,7 @@ class _Place:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Call `step` again and again. `on_ready` is told once, when all services are ready."""
+    """Supervises services. `on_ready` is called once, when all of them are ready."""
 
     household: Household
     services: Iterable[Service]
@@ -58,18 +56,18 @@ class Supervisor:
         """Run until a stop signal.
 
         Raises:
-            Interrupted: A stop signal came.
-            ProgramFailedError: A program ended again and again.
+            Interrupted: A stop signal arrived.
+            ProgramFailedError: A program exited repeatedly.
         """
         while True:
             self.step()
             sleep(LOOK_EVERY_S)
 
     def step(self) -> None:
-        """One look at everybody.
+        """Check every service once.
 
         Raises:
-            ProgramFailedError: As `run`.
+            ProgramFailedError: See `run`.
         """
         for place in self._places:
             self._look(place)
@@ -90,20 +88,20 @@ class Supervisor:
 
     def _fell(self, place: _Place, child: Child, now: float) -> None:
         code = child.exit_code()
-        self.household.stop(child)  # what it had started itself goes with it
+        self.household.stop(child)  # also stops what it has started
         if now - child.started_at >= STEADY_AFTER_S:
             place.falls = 0
         place.child = None
         _show_tail(child)
         if place.falls >= len(BACK_OFF_S):
             raise ProgramFailedError(
-                f"{child.name} has ended {place.falls + 1} times in a row (exit code {code})",
-                hint=f"its log: {child.program.log}",
+                f"{child.name} exited {place.falls + 1} times in a row (exit code {code})",
+                hint=f"see its log: {child.program.log}",
             )
         wait_s = BACK_OFF_S[place.falls]
         place.falls += 1
         place.start_at = now + wait_s
-        say(f"[red]{safe(child.name)} has ended[/] (exit code {code}); again in {wait_s:g} s")
+        say(f"[red]{safe(child.name)} exited[/] (exit code {code}); restarting in {wait_s:g} s")
 
 
 def _show_tail(child: Child) -> None:

@@ -1,4 +1,4 @@
-"""Looking after the worker of a scan: somebody must work on the job, now and until it has ended."""
+"""Makes sure that a worker runs while the command line waits for a job."""
 
 from contextlib import AbstractContextManager, ExitStack
 from time import monotonic
@@ -12,8 +12,9 @@ LOOK_EVERY_S = 2.0
 
 
 class WorkerCare:
-    """Starts a worker when none is alive, at first or later. A context manager; what it started
-    ends with it. A stop signal inside raises `Interrupted`.
+    """Starts a worker if none is alive, and stops it at the end of the block.
+
+    Inside the block, a stop signal raises `Interrupted`.
     """
 
     def __init__(self, *, is_wanted: bool) -> None:
@@ -32,19 +33,19 @@ class WorkerCare:
         self._stack.close()
 
     def held(self) -> AbstractContextManager[None]:
-        """Let a block finish before a stop signal raises."""
+        """Delay stop signals until the block ends."""
         return (self._household or self._signals).held()
 
     def look(self) -> None:
-        """See that somebody still works.
+        """Check that a worker is running.
 
         Raises:
-            WorkerUnavailableError: The worker started here has ended.
+            WorkerUnavailableError: The worker started here has exited.
         """
         if self._household is not None and self._household.fallen():
             raise WorkerUnavailableError(
-                "The worker started for this scan has ended",
-                hint="run `sametrack worker` to see what it says",
+                "The worker that was started for this scan has exited",
+                hint="run `sametrack worker` to see its output",
             )
         is_due = monotonic() - self._looked_at >= LOOK_EVERY_S
         if self._is_wanted and self._household is None and is_due:
@@ -57,6 +58,6 @@ class WorkerCare:
         self._looked_at = monotonic()
         if has_live_worker(Settings()):
             return
-        say("[dim]no worker is running: starting one for the duration of this scan[/]")
+        say("[dim]no worker is running; starting one for this scan[/]")
         self._household = self._stack.enter_context(Household())
         self._household.start(Program(name="worker", command=sametrack("worker"), is_quiet=True))

@@ -1,6 +1,6 @@
-"""Answers of single reads as terminal tables: accounts, lists of works, metrics, the chart.
+"""Prints responses of read endpoints: accounts, lists of videos, metrics, the chart.
 
-Every text of an answer passes `safe`. Results of scans are in `tables.py`.
+Texts from the platform pass `safe`. Results of scans are in `results.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from rich.table import Table
 
 from api.cli.rendering.results import print_ledger, print_result
 from api.cli.terminal import figure, safe
-from api.services.report import messages as wording
+from api.services.report import messages
 from pipelines.documents.videos import Document
 
 SHOWN_ROWS = 30
@@ -23,7 +23,7 @@ COUNTS = ("digg", "comment", "collect", "share")
 
 
 def print_facts(console: Console, facts: Mapping[str, object]) -> None:
-    """Names and values, one below the other."""
+    """Print names and values, one pair per line."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -33,12 +33,12 @@ def print_facts(console: Console, facts: Mapping[str, object]) -> None:
 
 
 def print_id(console: Console, data: Mapping[str, Any]) -> None:
-    """The id alone on its line, so that it can be handed on."""
+    """Print the id alone on its line, for pipes."""
     console.print(safe(data["sec_user_id"]), soft_wrap=True)
 
 
 def print_profile(console: Console, data: Mapping[str, Any]) -> None:
-    """What an account shows of itself."""
+    """Print the profile of an account."""
     user = data["user"]
     console.print(
         f"[bold]{safe(user['nickname'] or '—')}[/] [dim]{safe(user['unique_id'] or '')}[/]"
@@ -48,59 +48,61 @@ def print_profile(console: Console, data: Mapping[str, Any]) -> None:
         "signature": safe(user["signature"] or "—"),
         "followers": figure(user["follower_count"]),
         "following": figure(user["following_count"]),
-        "works": figure(user["aweme_count"]),
+        "posts": figure(user["aweme_count"]),
         "likes received": figure(user["total_favorited"]),
         "likes given": figure(user["favoriting_count"]),
-        "place": safe(user["ip_location"] or "—"),
+        "location": safe(user["ip_location"] or "—"),
         "read": f"{safe(data['observed_at'])} from {safe(data['data_provider'])}",
     }
     print_facts(console, facts)
 
 
 def print_metrics(console: Console, data: Mapping[str, Any]) -> None:
-    """How an account's latest works fare."""
+    """Print the metrics of an account."""
     console.print(f"[bold]{safe(data['nickname'] or '—')}[/] [dim]last {data['days']} days[/]")
     facts = {
         "followers": figure(data["follower_count"]),
         "likes received": figure(data["total_favorited"]),
-        "works in the window": figure(data["analyzed_count"]),
+        "posts in the window": figure(data["analyzed_count"]),
         "average likes": _decimal(data["average_digg_count"]),
         "median likes": _decimal(data["median_digg_count"]),
         "window": f"{safe(data['window_start'])} to {safe(data['window_end'])}",
-        "complete": "all counts" if data["statistics_complete"] else "some counts are missing",
+        "complete": "all counts known"
+        if data["statistics_complete"]
+        else "some counts are missing",
     }
     print_facts(console, facts)
     if data["top_video"]:
-        console.print("[bold]Most liked of them[/]")
+        console.print("[bold]Most liked post[/]")
         print_works(console, [data["top_video"]])
 
 
-def print_works(console: Console, works: Sequence[Mapping[str, Any]]) -> None:
-    """Works of a list, one line each; the id stands below its caption."""
+def print_works(console: Console, videos: Sequence[Mapping[str, Any]]) -> None:
+    """Print videos, with the id below the caption."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("work", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+    table.add_column("video", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
     table.add_column("account", no_wrap=True, overflow="ellipsis", max_width=NAME_LIMIT)
     for name in ("likes", "comments", "collects", "shares"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("posted (UTC)", no_wrap=True)
-    for work in works:
-        statistics = work["statistics"]
+    for video in videos:
+        statistics = video["statistics"]
         table.add_row(
-            f"{safe(work['desc'] or '—', limit=CAPTION_LIMIT)}\n[dim]{safe(work['aweme_id'])}[/]",
-            safe((work["author"] or {}).get("nickname") or "—", limit=NAME_LIMIT),
+            f"{safe(video['desc'] or '—', limit=CAPTION_LIMIT)}\n[dim]{safe(video['aweme_id'])}[/]",
+            safe((video["author"] or {}).get("nickname") or "—", limit=NAME_LIMIT),
             *(figure(statistics[f"{name}_count"]) for name in COUNTS),
-            _day(work["create_time"]),
+            _day(video["create_time"]),
         )
     console.print(table)
 
 
 def print_page(console: Console, data: Mapping[str, Any]) -> None:
-    """A page of a list with how much of it was ever seen, and how to turn it."""
+    """Print a page of a list, how much of the list was observed, and the next cursor."""
     print_works(console, data["aweme_list"])
     observed = figure(data["public_observed_union_count"])
-    readings = wording.counted(data["observation_history"]["snapshot_count"], "reading")
+    reads = messages.counted(data["observation_history"]["snapshot_count"], "read")
     console.print(
-        f"{len(data['aweme_list'])} shown of {observed} observed in {readings}; "
+        f"{len(data['aweme_list'])} shown of {observed} observed in {reads}; "
         "the platform may have more"
     )
     if data["has_more"]:
@@ -109,7 +111,7 @@ def print_page(console: Console, data: Mapping[str, Any]) -> None:
 
 
 def print_many(console: Console, data: Mapping[str, Any]) -> None:
-    """Videos that were asked for by id, and why others are missing."""
+    """Print videos by id, and the reasons for missing ones."""
     if data["aweme_list"]:
         print_works(console, data["aweme_list"])
     for missing in data["filter_list"]:
@@ -119,26 +121,26 @@ def print_many(console: Console, data: Mapping[str, Any]) -> None:
 
 
 def print_hot(console: Console, data: Document) -> None:
-    """The ranking of a stored result, or how to follow the job that makes it."""
+    """Print a stored ranking, or the job that creates it."""
     if "aweme_list" in data:
         print_result(console, data, rows=SHOWN_ROWS)
         return
     job_id = safe(data["job_id"])
     console.print(f"job [bold]{job_id}[/] {safe(data['status'])}")
-    console.print(f"[dim]its result: sametrack jobs show {job_id}[/]")
+    console.print(f"[dim]show the result with: sametrack jobs show {job_id}[/]")
 
 
 def print_batch(console: Console, data: Mapping[str, Any]) -> None:
-    """One line per track: its result, its job, or what was wrong with it."""
+    """Print one line per track: its result, its job or its error."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("input", "status", "confirmed"):
         table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
-    table.add_column("job, or what is wrong", overflow="fold")
+    table.add_column("job or error", overflow="fold")
     for item in data["items"]:
         result, error = item["result"], item["error"]
         table.add_row(
             safe(item["input"], limit=CAPTION_LIMIT),
-            safe(item["status"] or "—") if item["ok"] else "[red]refused[/]",
+            safe(item["status"] or "—") if item["ok"] else "[red]rejected[/]",
             figure(result["confirmed_count"] if result else None),
             safe(item["job_id"])
             if item["ok"]
@@ -148,7 +150,7 @@ def print_batch(console: Console, data: Mapping[str, Any]) -> None:
 
 
 def print_related_works(console: Console, data: Mapping[str, Any]) -> None:
-    """Verified works of a discovery, then what became of every other candidate."""
+    """Print the verified videos of a discovery, then the outcome of every other candidate."""
     found, looked_at = len(data["aweme_list"]), len(data["candidates"])
     console.print(f"[bold]{safe(data['music']['title'] or data['music_id'])}[/]")
     console.print(f"{found:,} verified of {looked_at:,} candidates")
@@ -161,9 +163,9 @@ def print_related_works(console: Console, data: Mapping[str, Any]) -> None:
 
 
 def print_chart(console: Console, data: Mapping[str, Any]) -> None:
-    """One table per issue; a node without one says why."""
+    """Print one table per issue; a date without an issue shows the reason."""
     if data["end_date_cut"]:
-        console.print(f"[yellow]the latest issue is of {safe(data['latest_chart_date'])}[/]")
+        console.print(f"[yellow]the latest issue is dated {safe(data['latest_chart_date'])}[/]")
     for node in data["snapshots"]:
         if node["chart_date"] is None:
             console.print(f"[bold]{safe(node['target_date'])}[/] [yellow]{safe(node['reason'])}[/]")
@@ -176,7 +178,7 @@ def print_chart(console: Console, data: Mapping[str, Any]) -> None:
 def _print_songs(console: Console, songs: Sequence[Mapping[str, Any]]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("#", justify="right")
-    table.add_column("before", justify="right")
+    table.add_column("previous", justify="right")
     table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
     table.add_column("artist", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
     table.add_column("length", justify="right")

@@ -1,5 +1,6 @@
-"""The doctor's report at the terminal: while it is made, and when it is done. Words only; what is
-true is decided in `pipelines/doctor`. Every text from outside passes `safe`.
+"""Prints the report of `sametrack doctor`, and its progress.
+
+The checks are in `pipelines/doctor`. Every text from outside passes `safe`.
 """
 
 from collections import Counter
@@ -17,13 +18,13 @@ from rich.text import Text
 
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, safe
-from api.services.report import messages as wording
+from api.services.report import messages
 from pipelines.documents.videos import Document
 
 STATES = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "fail": "[bold red]✗[/]"}
 OUTCOMES = {
     "works": "[green]✓ works[/]",
-    "refused": "[red]✗ says no[/]",
+    "refused": "[red]✗ refused[/]",
     "changed": "[magenta]≠ changed shape[/]",
     "unreachable": "[bold red]✗ unreachable[/]",
     "not_asked": "[yellow]– not asked[/]",
@@ -33,7 +34,7 @@ _AGES = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 class Course(Protocol):
-    """An examination while it goes."""
+    """A running examination."""
 
     @property
     def findings(self) -> list[Any]: ...
@@ -43,7 +44,7 @@ class Course(Protocol):
 
 
 class DoctorDisplay:
-    """One moving block at a terminal, nothing elsewhere. A context manager."""
+    """Live progress in a terminal, nothing in a pipe. A context manager."""
 
     def __init__(self, course: Course, console: Console = err) -> None:
         self._course = course
@@ -67,7 +68,7 @@ class DoctorDisplay:
             self._live.stop()
 
     def update(self) -> None:
-        """Show how far it is."""
+        """Update the display."""
         if self._console.is_terminal:
             self._live.update(self._block())
 
@@ -77,18 +78,18 @@ class DoctorDisplay:
         head = Table.grid(padding=(0, 1))
         head.add_row(
             self._spinner,
-            Text("looking at this machine and asking the platform", style="bold"),
+            Text("checking this machine and the platform", style="bold"),
             Text(f"{monotonic() - self._begun_at:.0f} s", style="dim"),
         )
         looks = " · ".join(f"{STATES[f.state]} {f.name}" for f in list(self._course.findings))
         asked = [name for name, state in self._course.surfaces.items() if state == "asking"]
         surfaces = f"{settled} of {len(self._course.surfaces)} surfaces"
-        asking = f", asking {', '.join(asked)}" if asked else ""
-        return Group(head, Text.from_markup(f"  {looks}"), Text(f"  {surfaces}{asking}"))
+        probing = f", probing {', '.join(asked)}" if asked else ""
+        return Group(head, Text.from_markup(f"  {looks}"), Text(f"  {surfaces}{probing}"))
 
 
 def print_report(console: Console, report: Document) -> None:
-    """The whole report: machine, surfaces, what is wrong and what to do."""
+    """Print the whole report."""
     if report["is_demo_data"]:
         print_banner(console)
     _print_machine(console, report["machine"])
@@ -122,29 +123,30 @@ def _print_surfaces(console: Console, surfaces: list[Document], *, profile: str)
     table.add_column("surface", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("last worked", justify="right", no_wrap=True)
-    table.add_column("what it is, and what came", overflow="fold")
-    now, told = datetime.now(UTC), set[str]()
+    table.add_column("details", overflow="fold")
+    now, printed = datetime.now(UTC), set[str]()
     for surface in surfaces:
         table.add_row(
             OUTCOMES[surface["outcome"]],
             safe(surface["surface"]),
             f"{surface['duration_ms']:,} ms" if surface["request_count"] else "—",
             "now" if surface["outcome"] == "works" else _age(surface["last_worked_at"], now),
-            _told(surface, is_new=surface["advice"] not in told),
+            _told(surface, is_new=surface["advice"] not in printed),
         )
-        told.add(surface["advice"])
-    console.print(f"[bold]Surfaces of the platform[/] [dim]profile {safe(profile)}[/]")
+        printed.add(surface["advice"])
+    console.print(f"[bold]Platform surfaces[/] [dim]profile {safe(profile)}[/]")
     console.print(table)
 
 
 def _print_manners(console: Console, report: Document) -> None:
-    """What is left alone for now, and what the hosts' robots files say."""
+    """Print open circuits and the robots.txt decisions per host."""
     for circuit in report["circuits"]:
         if circuit["open_until"] is not None:
             until, cause = circuit["open_until"], circuit["cause"] or "failures"
             console.print(
-                f"[yellow]left alone until {safe(until)}[/]: {safe(circuit['surface'])} at "
-                f"{safe(circuit['host'])}, after {circuit['failures']} in a row ({safe(cause)})",
+                f"[yellow]paused until {safe(until)}[/]: {safe(circuit['surface'])} at "
+                f"{safe(circuit['host'])}, after {circuit['failures']} consecutive failures "
+                f"({safe(cause)})",
                 soft_wrap=True,
             )
     by_host: dict[str, list[Document]] = {}
@@ -152,12 +154,12 @@ def _print_manners(console: Console, report: Document) -> None:
         by_host.setdefault(decision["host"], []).append(decision)
     for host, decisions in by_host.items():
         counted = Counter(decision["decision"] for decision in decisions)
-        said = ", ".join(f"{count} {word}" for word, count in sorted(counted.items()))
-        console.print(f"[dim]robots.txt of {safe(host)}: {said}[/]", soft_wrap=True)
+        decided = ", ".join(f"{count} {word}" for word, count in sorted(counted.items()))
+        console.print(f"[dim]robots.txt of {safe(host)}: {decided}[/]", soft_wrap=True)
 
 
 def _told(surface: Document, *, is_new: bool) -> str:
-    """What it is; for what does not work also why, who suffers and (once) what to do."""
+    """Describe a surface; if it fails, add the cause, the affected endpoints and the advice."""
     lines = [safe(surface["label"])]
     if surface["outcome"] != "works":
         lines.append(_why(surface))
@@ -165,29 +167,29 @@ def _told(surface: Document, *, is_new: bool) -> str:
         lines.append(f"[dim]{safe(surface['reason_words'])}[/]")
     lines += [
         f"[dim]{word}: {_keys(surface[name])}[/]"
-        for word, name in (("keys that came", "keys_came"), ("keys that went", "keys_went"))
+        for word, name in (("new keys", "keys_came"), ("missing keys", "keys_went"))
         if surface[name]
     ]
     if surface["suffering"]:
-        lines.append(f"endpoints that suffer: {_endpoints(surface['suffering'])}")
+        lines.append(f"affected endpoints: {_endpoints(surface['suffering'])}")
     elif surface["read_instead"]:
-        lines.append(f"no endpoint suffers: {safe(surface['read_instead'])} is read instead")
+        lines.append(f"no endpoint affected: {safe(surface['read_instead'])} is used instead")
     if surface["advice"] and is_new:
         lines.append(f"[dim]→ {safe(surface['advice'])}[/]")
     return "\n".join(lines)
 
 
 def _why(surface: Document) -> str:
-    """In plain words first; behind them the stable word and the status."""
+    """Return the cause in plain words, followed by the error type and the HTTP status."""
     kind, reason = surface["error_type"], surface["reason_words"]
-    words = wording.STOPS[kind].en if kind in wording.STOPS else None
-    said = ": ".join(safe(part) for part in (words, reason) if part)
+    meaning = messages.STOPS[kind].en if kind in messages.STOPS else None
+    cause = ": ".join(safe(part) for part in (meaning, reason) if part)
     marks = ", ".join(
         safe(mark)
         for mark in (kind, surface["http_status"] and f"HTTP {surface['http_status']}")
         if mark
     )
-    return f"[red]{said}[/]" + (f" [dim]({marks})[/]" if marks else "")
+    return f"[red]{cause}[/]" + (f" [dim]({marks})[/]" if marks else "")
 
 
 def _keys(paths: list[str]) -> str:
@@ -202,17 +204,17 @@ def _endpoints(endpoints: list[Document]) -> str:
 
 def _age(moment: str | None, now: datetime) -> str:
     if moment is None:
-        return "never seen"
+        return "never"
     seconds = max(0, int((now - datetime.fromisoformat(moment)).total_seconds()))
     size, unit = next((entry for entry in _AGES if seconds >= entry[0]), _AGES[-1])
     return f"{seconds // size} {unit} ago"
 
 
 def _print_choice(console: Console) -> None:
-    console.print("[bold]No platform profile is chosen[/], so no surface was asked. Choose one:")
-    console.print("  [bold]sametrack init[/] writes a first .env: profile, data home, token")
-    console.print("  [bold]PROFILE=sandbox[/] the stand-in platform of this machine")
-    console.print("  [bold]PROFILE=public[/] the public pages of the real platform")
+    console.print("[bold]No platform profile is chosen[/], so no surface was probed. Choose one:")
+    console.print("  [bold]sametrack init[/] creates a .env file: profile, data home, token")
+    console.print("  [bold]PROFILE=sandbox[/] the sandbox on this machine")
+    console.print("  [bold]PROFILE=public[/] the public pages of the platform")
 
 
 def _state_of(state: object) -> str:

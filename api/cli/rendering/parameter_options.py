@@ -1,6 +1,6 @@
-"""Command-line options for every parameter of a scan, made from `PARAMETERS`.
+"""Generates command-line options from parameter tables such as `PARAMETERS`.
 
-Names, defaults, limits and help texts are never written a second time.
+Names, defaults, limits and help texts therefore exist only once.
 """
 
 import inspect
@@ -17,10 +17,10 @@ KEYWORDS = "search_keywords"
 
 
 def with_parameter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give `command`, which takes the scan's parameters as `**given`, one option for each.
+    """Add one option per scan parameter to `command`, which takes them as `**given`.
 
-    An option that was not given arrives as None, so that defaults and linked values stay the
-    business of `scan_parameters`.
+    An option that was not given is None, so that `scan_parameters` applies defaults and linked
+    values.
     """
     return _with(command, [*map(_option, PARAMETERS), _keywords_option()])
 
@@ -28,7 +28,7 @@ def with_parameter_options(command: Callable[..., None]) -> Callable[..., None]:
 def with_options_of(
     parameters: Iterable[Parameter],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The same for the parameters of another table."""
+    """Add options for the given parameters."""
     made = [_option(parameter) for parameter in parameters]
     return lambda command: _with(command, made)
 
@@ -42,7 +42,7 @@ def _with(command: Callable[..., None], made: list[inspect.Parameter]) -> Callab
 
 
 def given_parameters(options: dict[str, Any]) -> dict[str, object]:
-    """What was really given, as plain values; keywords as a list."""
+    """Return the given options as plain values; keywords as a list."""
     given: dict[str, object] = {}
     for name, value in options.items():
         if value is None:
@@ -55,10 +55,10 @@ def given_parameters(options: dict[str, Any]) -> dict[str, object]:
 
 
 def split_keywords(text: str) -> list[str]:
-    """Comma-separated titles (Latin or Chinese commas).
+    """Split comma-separated titles (Latin or Chinese commas).
 
     Raises:
-        typer.BadParameter: More than the interface allows.
+        typer.BadParameter: There are too many.
     """
     words = [word.strip() for word in text.replace("\uff0c", ",").split(",") if word.strip()]
     if len(words) > MAX_SEARCH_KEYWORDS:
@@ -86,7 +86,7 @@ def _option(parameter: Parameter) -> inspect.Parameter:
 
 
 def _keywords_option() -> inspect.Parameter:
-    """The one parameter that is a list, and so is not in `PARAMETERS`."""
+    """Return the option of the one parameter that is a list and not in `PARAMETERS`."""
     option = typer.Option(
         "--search-keywords",
         help=f"Comma-separated song titles to search for, at most {MAX_SEARCH_KEYWORDS}. "
@@ -110,7 +110,7 @@ def _kind(parameter: Parameter) -> Any:
 
 def _default(parameter: Parameter) -> str:
     if parameter.linked_to is not None:
-        return f"Default: as {parameter.linked_to.replace('_', '-')}."
+        return f"Default: same as {parameter.linked_to.replace('_', '-')}."
     if isinstance(parameter.default, bool):
         return f"Default: {'yes' if parameter.default else 'no'}."
     return f"Default: {parameter.default}."

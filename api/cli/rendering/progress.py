@@ -1,6 +1,6 @@
-"""A scan while it runs, as the terminal shows it: stage, counts, requests, time left.
+"""Shows the progress of a scan: stage, counts, requests, time left.
 
-At a terminal it is one moving block; in a file or a pipe one line per stage.
+A live block in a terminal; one line per stage in a file or a pipe.
 """
 
 from collections.abc import Callable
@@ -25,23 +25,23 @@ from warehouse.records.jobs import FINAL
 POLL_EVERY_S = 0.3
 WORKER_MISSED_AFTER_S = 15.0
 STAGE_WORDS = {
-    "resolving": "finding the track",
+    "resolving": "resolving the input",
     "track": "reading the track",
-    "music_first_screen": "listing its works",
-    "author_first_screens": "looking at the authors' screens",
-    "hashtag_first_screens": "looking at the hashtags",
-    "search_pages": "searching for the song's name",
+    "music_first_screen": "reading the music page",
+    "author_first_screens": "reading the authors' pages",
+    "hashtag_first_screens": "reading hashtags",
+    "search_pages": "searching for the song",
     "candidates": "choosing candidates",
     "video_details": "reading detail pages",
-    "confirmed_videos": "listening",
-    "account_profiles": "reading the accounts' profiles",
+    "confirmed_videos": "verifying audio",
+    "account_profiles": "reading account profiles",
     "rankings": "ranking",
     "job_results": "writing the result",
 }
 _COUNTS = (
     ("candidate_pool_count", "candidates"),
     ("detail_checked_count", "details"),
-    ("audio_checked_count", "sounds heard"),
+    ("audio_checked_count", "audio checked"),
     ("search_page_count", "search pages"),
     ("confirmed_count", "confirmed"),
     ("account_profile_count", "profiles"),
@@ -50,13 +50,13 @@ _COUNTS = (
 
 
 class Watch(Protocol):
-    """Somebody who is told about every look at the job."""
+    """Receives the job document after each poll."""
 
     def update(self, job: Document) -> None: ...
 
 
 class ScanDisplay:
-    """The live block. Use as a context manager; `update` takes a job document."""
+    """A live display of a job, as a context manager."""
 
     def __init__(self, console: Console = err) -> None:
         self._console = console
@@ -80,7 +80,7 @@ class ScanDisplay:
             self._live.stop()
 
     def update(self, job: Document) -> None:
-        """Show the job as it is now."""
+        """Display a job document."""
         stage = stage_of(job)
         if self._console.is_terminal:
             self._live.update(self._block(job, stage))
@@ -104,7 +104,7 @@ class ScanDisplay:
 
 
 def stage_of(job: Document) -> str:
-    """What the job is doing, in plain words."""
+    """Describe the current stage of a job."""
     if job["status"] == "queued":
         return "waiting for a worker"
     if job["status"] != "running":
@@ -116,7 +116,7 @@ def stage_of(job: Document) -> str:
 
 
 def counts_of(job: Document) -> str:
-    """The counts that are not zero, in one line."""
+    """Return the non-zero counts of a job in one line."""
     progress = job.get("progress") or {}
     shown = [f"{words} {progress[name]:,}" for name, words in _COUNTS if progress.get(name)]
     return " · ".join(shown)
@@ -131,19 +131,19 @@ def follow(
     look: Callable[[], None] = lambda: None,
     held: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Document:
-    """Poll a job until it has ended; the first Ctrl-C asks it to stop and waits for that.
+    """Poll a job until it ends. The first Ctrl-C cancels it and waits for its end.
 
     Args:
-        desk: Where to ask.
-        job: The job as it was handed in.
-        watch: Told about every look.
-        every_s: Seconds between two looks.
-        look: Called at each look, for example to see that the worker still lives.
-        held: Keeps a stop signal back while a look is taken, so that it raises in the pause. What
-            a signal raises inside a finalizer or a callback of a library would be lost.
+        desk: Client to poll with.
+        job: The job document after submission.
+        watch: Receives the document after each poll.
+        every_s: Seconds between polls.
+        look: Called at each poll, for example to check that the worker is alive.
+        held: Delays stop signals during a poll, so that they raise in the pause: an exception
+            raised inside a finalizer or a library callback would be lost.
 
     Raises:
-        Interrupted: A second stop signal came.
+        Interrupted: A second stop signal arrived.
     """
     asked_to_stop = False
     while True:
@@ -161,7 +161,7 @@ def follow(
                 raise
             asked_to_stop = True
             with held():
-                say("[yellow]stopping[/]: asked the job to end at its next safe point")
+                say("[yellow]stopping[/]: the job ends at its next safe point")
                 job = desk.cancel(job["job_id"])
 
 

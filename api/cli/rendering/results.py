@@ -1,6 +1,6 @@
-"""A result as terminal tables: the ranking, the coverage ledger in plain words, the judgement.
+"""Prints the result of a scan: ranking, variants, coverage, comparison with the ground truth.
 
-Every text of a result passes `safe`. The same words are in the HTML report.
+Texts from the platform pass `safe`. Labels are shared with the HTML report.
 """
 
 from collections import Counter
@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.table import Table
 
 from api.cli.terminal import figure, safe
-from api.services.report import messages as wording
+from api.services.report import messages
 from api.services.report.ground_truth import Judgement
 from pipelines.documents.videos import Document
 
 CAPTION_LIMIT = 60
 LINK_WIDTH = 52
-VIDEO = 1  # place of the one column of HEADINGS that gives way
+VIDEO = 1  # index in HEADINGS of the column that shrinks
 HEADINGS = ("#", "video", "likes", "comments", "collects", "shares", "hot score")
 WIDE = 136  # columns that one line per video needs
 NAME_LIMIT = 16
@@ -31,7 +31,7 @@ LINK_STYLES = {
 
 
 def print_result(console: Console, result: Document, *, rows: int) -> None:
-    """The whole result: heading, first `rows` of the ranking, ledger, notes."""
+    """Print a whole result, with the first `rows` of its ranking."""
     if result["is_demo_data"]:
         print_banner(console)
     if result["keyword"] is not None:
@@ -43,61 +43,64 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
         f"[dim]by {safe(music.get('author') or '—')} · {safe(result['music_id'])}[/]"
     )
     console.print(
-        f"{wording.counted(result['confirmed_count'], 'confirmed work')} of "
-        f"{wording.counted(result['candidate_pool_size'], 'candidate')}, by at least "
-        f"{wording.counted(result['unique_account_count'], 'account')}; "
-        f"{wording.counted(result['variants']['count'], 'variant')} at another speed or pitch"
+        f"{messages.counted(result['confirmed_count'], 'confirmed video')} of "
+        f"{messages.counted(result['candidate_pool_size'], 'candidate')}, by at least "
+        f"{messages.counted(result['unique_account_count'], 'account')}; "
+        f"{messages.counted(result['variants']['count'], 'variant')} at another speed or pitch"
     )
     print_ranking(console, result["aweme_list"][:rows])
     hidden = result["returned_count"] - rows
     if hidden > 0:
         console.print(f"[dim]… and {hidden:,} more[/]")
     if not result["count_satisfied"]:
-        asked = f"{result['requested_count']:,} were asked for"
-        console.print(f"[dim]{asked}; nothing is repeated or invented to fill the list[/]")
+        found = f"{result['returned_count']:,} of {result['requested_count']:,} requested"
+        console.print(
+            f"[dim]{found}: all matching public videos found so far; "
+            "try a larger --candidate-limit[/]"
+        )
     print_variants(console, result["variants"]["aweme_list"])
     print_search(console, result["search_related"])
     print_ledger(console, result["coverage"])
 
 
 def print_by_name(console: Console, result: Document, *, rows: int) -> None:
-    """A search by name alone: what it showed, related by words."""
+    """Print the result of a search by name: videos related by text."""
     related = result["search_related"]
     console.print(
-        f"[bold]{safe(result['keyword'])}[/] [dim]searched by name: related by public words, "
+        f"[bold]{safe(result['keyword'])}[/] [dim]searched by name: matched by public text, "
         "nothing is confirmed[/]"
     )
     console.print(
-        f"{wording.counted(related['returned_count'], 'work')}, "
+        f"{messages.counted(related['returned_count'], 'video')}, "
         f"{related['high_relevance_count']:,} of high relevance; "
-        f"{related['conflicting_music_title_count']:,} under the name of another song"
+        f"{related['conflicting_music_title_count']:,} with the title of another song"
     )
     print_related(console, related["aweme_list"][:rows])
     print_ledger(console, result["coverage"])
 
 
 def print_search(console: Console, related: Mapping[str, Any]) -> None:
-    """What the search showed beside the ranking, in one line."""
+    """Print one line on search results that are not in the ranking."""
     if related["returned_count"]:
         console.print(
-            f"Related by search, by words alone: "
-            f"{wording.counted(related['returned_count'], 'work')}, "
+            f"Search results, matched by text: "
+            f"{messages.counted(related['returned_count'], 'video')}, "
             f"{related['high_relevance_count']:,} of high relevance, "
-            f"{related['visible_ranking_overlap_count']:,} of them in the ranking above"
+            f"{related['visible_ranking_overlap_count']:,} also in the ranking above"
         )
 
 
 def print_related(console: Console, videos: list[Document]) -> None:
-    """What the search showed, one line per work."""
+    """Print search results, one line per video."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("relation", no_wrap=True)
+    table.add_column("relevance", no_wrap=True)
     table.add_column("video", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
     table.add_column("music", no_wrap=True, overflow="ellipsis", max_width=NAME_LIMIT * 2)
     for name in ("likes", "hot score"):
         table.add_column(name, justify="right")
     for video in videos:
         table.add_row(
-            safe(wording.relevance_words(video["search_relevance_level"]).en),
+            safe(messages.relevance_words(video["search_relevance_level"]).en),
             safe(video["desc"] or video["aweme_id"]),
             safe((video["music"] or {}).get("title") or "—"),
             figure(video["statistics"]["digg_count"]),
@@ -106,17 +109,17 @@ def print_related(console: Console, videos: list[Document]) -> None:
     console.print(table)
 
 
-def print_banner(console: Console, words: wording.Words = wording.DEMO_BANNER) -> None:
-    """Says that nothing here is real, or what else is to be known of all that follows."""
-    console.print(f"[black on yellow] {words.en} [/] [yellow]{words.zh}[/]")
+def print_banner(console: Console, banner: messages.Words = messages.DEMO_BANNER) -> None:
+    """Print a notice about all that follows; by default, that it is demo data."""
+    console.print(f"[black on yellow] {banner.en} [/] [yellow]{banner.zh}[/]")
 
 
 def print_ranking(console: Console, videos: list[Document]) -> None:
-    """Every ranked video: on a narrow terminal link and evidence stand below the caption."""
+    """Print ranked videos. On a narrow terminal, link and evidence are below the caption."""
     is_wide = console.width >= WIDE
     rows = [_cells(video, is_wide=is_wide) for video in videos]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    # rich would narrow every column alike; numbers must stay whole, only texts give way
+    # rich would shrink all columns; numbers must stay complete, so only the caption shrinks
     widths = [max([len(name), *(len(row[at]) for row in rows)]) for at, name in enumerate(HEADINGS)]
     taken = sum(widths) - widths[VIDEO] + 2 * len(widths) + (LINK_WIDTH if is_wide else 0)
     for name, width in zip(HEADINGS, widths, strict=True):
@@ -133,11 +136,13 @@ def print_ranking(console: Console, videos: list[Document]) -> None:
 
 
 def print_variants(console: Console, videos: list[Document]) -> None:
-    """The first works that carry the recording at another speed or pitch; none: nothing."""
+    """Print the first variants, if any."""
     if videos:
-        console.print("[bold]At another speed or pitch[/] [dim](never among the confirmed)[/]")
+        console.print(
+            "[bold]Variants: another speed or pitch[/] [dim](not counted as confirmed)[/]"
+        )
     for video in videos[:SHOWN_VARIANTS]:
-        kind = wording.variant_words(video["variant_kind"]).en
+        kind = messages.variant_words(video["variant_kind"]).en
         console.print(
             f"  • {safe(video['aweme_id'])} {safe(kind)} × {video['speed']:.2f}, "
             f"{video['semitones']:+.1f} semitones · hot score {figure(video['hot_score'])}"
@@ -147,28 +152,36 @@ def print_variants(console: Console, videos: list[Document]) -> None:
 
 
 def print_ledger(console: Console, coverage: Mapping[str, Any]) -> None:
-    """What was seen and why reading stopped, one sentence per source."""
-    console.print("[bold]What we saw, and why we stopped[/]")
+    """Print the coverage report: one sentence per source."""
+    console.print("[bold]Coverage: what was read, and why reading stopped[/]")
     for source in coverage["sources"]:
-        console.print(f"  • {safe(wording.source_sentence(source).en)}", soft_wrap=True)
-    for words in wording.not_reached_sentences(coverage["not_reached"]):
-        console.print(f"  • {safe(words.en)}", soft_wrap=True)
+        console.print(f"  • {safe(messages.source_sentence(source).en)}", soft_wrap=True)
+    for sentence in messages.not_reached_sentences(coverage["not_reached"]):
+        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     if coverage["unseen_estimate"]:
-        said = wording.estimate_sentence(coverage["unseen_estimate"])
-        console.print(f"  • {safe(said.en)}", soft_wrap=True)
-    console.print(f"  [dim]{wording.NEVER_EVERYTHING.en}[/]")
+        estimate = messages.estimate_sentence(coverage["unseen_estimate"])
+        console.print(f"  • {safe(estimate.en)}", soft_wrap=True)
+    console.print(f"  [dim]{messages.NEVER_EVERYTHING.en}[/]")
 
 
 def print_judgement(console: Console, judgement: Judgement) -> None:
-    """The comparison with the ground truth of the stand-in world, by link type."""
-    console.print("[bold]Compared with the ground truth of the stand-in world, by link type[/]")
+    """Print precision and recall against the ground truth of the sandbox, by link type."""
+    console.print(
+        "[bold]Precision and recall against the ground truth of the sandbox, by link type[/]"
+    )
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("link type")
-    for heading in ("confirmed", "carry it", "precision", "recall of reachable", "recall of all"):
+    for heading in (
+        "confirmed",
+        "with the recording",
+        "precision",
+        "recall of reachable",
+        "recall of all",
+    ):
         table.add_column(heading, justify="right")
     for link in judgement.links:
         table.add_row(
-            f"{safe(wording.link_words(link.link_type).en)} [dim]{safe(link.link_type)}[/]",
+            f"{safe(messages.link_words(link.link_type).en)} [dim]{safe(link.link_type)}[/]",
             str(link.confirmed_count), str(link.right_count), _share(link.precision),
             _part(link.right_reachable_count, link.reachable_count, link.recall_reachable),
             _part(link.right_count, link.carrying_count, link.recall),
@@ -176,7 +189,7 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
     console.print(table)
     for line in _judgement_lines(judgement):
         console.print(f"  • {line}", soft_wrap=True)
-    console.print(f"  [dim]{wording.RECALL_OF.en}[/]", soft_wrap=True)
+    console.print(f"  [dim]{messages.RECALL_OF.en}[/]", soft_wrap=True)
 
 
 def _judgement_lines(judgement: Judgement) -> list[str]:
@@ -184,9 +197,9 @@ def _judgement_lines(judgement: Judgement) -> list[str]:
     found = _part(others.found_count, others.carrying_count, others.share)
     near = _part(others.found_reachable_count, others.reachable_count, others.share_reachable)
     wrong = Counter((video.link_type, video.sound) for video in judgement.wrong)
-    variants = f"{judgement.variants_heard} of {judgement.variant_count} heard"
+    variants = f"{judgement.variants_heard} of {judgement.variant_count} found"
     return [
-        f"other music ids, by either way of listening: {near} of what is reachable, {found} of all",
+        f"other music ids, by both audio link types: {near} of the reachable, {found} of all",
         f"variants: {variants}, {judgement.variants_confirmed} wrongly confirmed",
         *(
             f"wrongly confirmed as {safe(link_type)}: {count} {safe(sound.replace('_', ' '))}"
@@ -217,13 +230,13 @@ def _cells(video: Document, *, is_wide: bool) -> list[str]:
 
 
 def _link(video: Document, *, is_wide: bool) -> tuple[str, str]:
-    """Link type, and on a line of its own the evidence of an audio link."""
+    """Return the link type, and on a separate line the evidence of an audio link."""
     kind, evidence = video["link_type"], video.get("evidence")
-    words = f"[{LINK_STYLES.get(kind, 'white')}]{safe(wording.link_words(kind).en)}[/]"
+    label = f"[{LINK_STYLES.get(kind, 'white')}]{safe(messages.link_words(kind).en)}[/]"
     if not evidence:
-        return words, ""
-    tell = wording.evidence_words if is_wide else wording.short_evidence_words
-    return words, f"\n[dim]{safe(tell(evidence))}[/]"
+        return label, ""
+    describe = messages.evidence_words if is_wide else messages.short_evidence_words
+    return label, f"\n[dim]{safe(describe(evidence))}[/]"
 
 
 def _share(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Watchlists, runs and digests as tables of the terminal. Text from outside passes `safe`."""
+"""Prints watchlists, runs and digests. Text from outside passes `safe`."""
 
 from rich import box
 from rich.console import Console
@@ -15,30 +15,30 @@ _STYLES = {
 _LISTS = {
     "new_music_ids": ("new music id", "music_id"),
     "fast_works": ("fast", "aweme_id"),
-    "rank_changes": ("place", "aweme_id"),
+    "rank_changes": ("rank", "aweme_id"),
     "new_works": ("new", "aweme_id"),
     "vanished_works": ("missing", "aweme_id"),
 }
 
 
 def print_lists(console: Console, found: Document) -> None:
-    """One row per watchlist."""
+    """Print one row per watchlist."""
     _mark(found)
-    table = _table("name", "every", "entries", "next due", "last run")
-    for kept in found["watchlists"]:
-        last = kept["last_run"]
+    table = _table("name", "schedule", "entries", "next run", "last run")
+    for watchlist in found["watchlists"]:
+        last = watchlist["last_run"]
         table.add_row(
-            f"[bold]{safe(kept['name'])}[/]",
-            safe(kept["every"]),
-            str(len(kept["entries"])),
-            safe(kept["next_due_at"] or "rests"),
+            f"[bold]{safe(watchlist['name'])}[/]",
+            safe(watchlist["every"]),
+            str(len(watchlist["entries"])),
+            safe(watchlist["next_due_at"] or "paused"),
             "—" if last is None else f"{_status(last['status'])} {safe(last['due_at'])}",
         )
     console.print(table)
 
 
 def print_runs(console: Console, found: Document) -> None:
-    """One row per run, newest first."""
+    """Print one row per run, newest first."""
     _mark(found)
     table = _table("run", "due", "status", "changes", "missed", "outcome")
     for run in found["runs"]:
@@ -54,7 +54,7 @@ def print_runs(console: Console, found: Document) -> None:
 
 
 def print_digest(console: Console, digest: Document) -> None:
-    """What changed, by entry."""
+    """Print the changes of a run, by entry."""
     _mark(digest)
     console.print(
         f"[bold]{safe(digest['watchlist'])}[/] due {safe(digest['due_at'])} · "
@@ -81,18 +81,18 @@ def _print_entry(console: Console, entry: Document) -> None:
         for one in changes[name]:
             console.print(f"  [cyan]{word:<12}[/] {safe(one[key])} {_numbers(name, one)}")
     if changes["since"] is None:
-        console.print("  [dim]first look[/]")
+        console.print("  [dim]first run: nothing to compare with[/]")
 
 
 def _numbers(name: str, one: Document) -> str:
     if name == "new_music_ids":
-        return f"{one['work_count']} works"
+        return f"{one['work_count']} videos"
     title = safe(one["title"] or "—", limit=TITLE_LIMIT)
     if name == "fast_works":
         return f"{one['velocity']:+,.0f} a day · {title}"
     if name == "rank_changes":
         return f"{one['before']} → {one['after']} · {title}"
-    reason = one["reason"] or "not shown this time"
+    reason = one["reason"] or "not visible in this run"
     return f"{title} · {safe(reason)}" if name == "vanished_works" else title
 
 

@@ -81,7 +81,7 @@ def test_up_starts_everything_revives_a_dead_worker_and_takes_all_along(
     first = _worker(up.pid, watch)
     os.kill(first, signal.SIGKILL)
     assert watch.wait_until(lambda: _worker(up.pid, watch) not in {0, first})
-    assert "worker has ended" in log.read_text()
+    assert "worker exited" in log.read_text()
 
     everybody = watch.family(up.pid)
     up.send_signal(signal.SIGINT)

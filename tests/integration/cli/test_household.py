@@ -79,7 +79,7 @@ def test_a_fallen_program_is_started_again_later_and_later_then_given_up(tmp_pat
             supervisor.step()
             assert supervisor._places[0].child is None
             now += wait_s
-        with pytest.raises(ProgramFailedError, match=r"faller has ended .* \(exit code 3\)"):
+        with pytest.raises(ProgramFailedError, match=r"faller exited .* \(exit code 3\)"):
             fall(supervisor)
 
 

@@ -150,4 +150,4 @@ def test_ctrl_c_asks_the_job_to_stop(
     assert watch.wait_until(lambda: any(method == "DELETE" for method, *_ in job_api.asked))
     job_api.answers = [(200, JOB | {"status": "cancelled", "cancel_requested": True})]
     assert scan.wait(PATIENCE_S) == 130
-    assert "what was read until then is kept" in log.read_text()
+    assert "everything read so far is kept" in log.read_text()

@@ -22,4 +22,4 @@ def test_a_second_scan_brings_a_worker_of_its_own(
             "-m", "api.cli.main", "scan", "--search-only", name, cwd=tmp_path, log=log, **world
         )
         assert scan.wait(PATIENCE_S) == 0, log.read_text()
-        assert "starting one for the duration of this scan" in log.read_text()
+        assert "starting one for this scan" in log.read_text()

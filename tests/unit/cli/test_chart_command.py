@@ -44,7 +44,7 @@ def test_a_range_is_read_once_and_its_gaps_are_told(run: Run) -> None:
     first = run(*words)
     assert first.exit_code == 0, first.output
     assert "demo data" in first.stderr
-    assert "asked for 2026-01-01" in first.stdout
+    assert "requested: 2026-01-01" in first.stdout
     again = shown(run(*words, "--json"))
     assert (again["new_count"], again["left_count"], again["is_cut"]) == (0, 0, True)
     assert again["known_count"] == again["issue_count"] > 5

@@ -1,4 +1,4 @@
-"""`sametrack audio annotate` and `audio annotations`: what a person hears, for calibration."""
+"""`sametrack audio annotate` and `audio annotations`: user judgements, for calibration."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Heard(StrEnum):
-    """What may be said of a pair."""
+    """Judgements of a pair on the command line."""
 
     same = "same"
     not_the_same = "not-the-same"
@@ -24,22 +24,22 @@ class Heard(StrEnum):
 
 def annotate(
     comparison_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a comparison.")],
-    heard: Annotated[Heard, typer.Argument(help="What you hear.")],
+    heard: Annotated[Heard, typer.Argument(help="Your judgement.")],
     *,
-    note: Annotated[str | None, typer.Option(help="In your own words.")] = None,
+    note: Annotated[str | None, typer.Option(help="Free text.")] = None,
 ) -> None:
-    """Note on a compared pair whether it is the same recording; no verdict changes by it."""
+    """Record whether a compared pair is the same recording. Changes no verdict."""
     said: Said = "same" if heard is Heard.same else "not_the_same"
     with _open_desk() as desk:
         counts = desk.add(comparison_id, said, note=note, origin="cli")["counts"]
-    told = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
-    out.print(f"[bold]{safe(comparison_id)}[/] {told}")
+    totals = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
+    out.print(f"[bold]{safe(comparison_id)}[/] {totals}")
 
 
 def annotations(
-    *, path: Annotated[Path | None, typer.Option("--out", help="CSV file; else stdout.")] = None
+    *, path: Annotated[Path | None, typer.Option("--out", help="CSV file. Default: stdout.")] = None
 ) -> None:
-    """Write all annotations with what was measured as CSV, to calibrate the limits by."""
+    """Write all annotations with the measured values as CSV, to calibrate the limits."""
     with _open_desk() as desk:
         text = desk.to_csv()
     if path is None:
@@ -60,5 +60,5 @@ def _open_desk() -> Iterator["AnnotationDesk"]:
 
     with open_doors(ApiSettings()) as doors:
         if doors.annotations is None:
-            raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
+            raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
         yield doors.annotations

@@ -1,7 +1,4 @@
-"""`sametrack audio`: compare sound files of one's own, and score a manifest of pairs.
-
-What belongs here: options, progress, tables. Not here: listening and judging.
-"""
+"""`sametrack audio`: compare sound files, and score a manifest of pairs."""
 
 import json
 import os
@@ -29,7 +26,7 @@ from pipelines.audio.matching.group_verdict import (
 )
 from warehouse.records.evidence import ALGORITHM, Limits, Verdict
 
-audio_app = typer.Typer(name="audio", help="Listen to files of your own.", no_args_is_help=True)
+audio_app = typer.Typer(name="audio", help="Compare sound files.", no_args_is_help=True)
 audio_app.command("explain")(explain)
 audio_app.command("annotate")(annotate)
 audio_app.command("annotations")(annotations)
@@ -42,11 +39,11 @@ VERDICT_STYLE: dict[Verdict, str] = {
 _LIMITS = Limits()
 _LIST_OPTIONS = ("--reference", "--candidate")
 _DEFAULT_WORKERS = os.cpu_count() or 1
-_Threshold = Annotated[float, typer.Option(min=0.0, max=1.0, help="Score a match must reach.")]
+_Threshold = Annotated[float, typer.Option(min=0.0, max=1.0, help="Minimum score of a match.")]
 
 
 class _ManyFilesCommand(TyperCommand):
-    """Lets `--reference a b c` mean the same as `--reference a --reference b --reference c`."""
+    """Accepts `--reference a b c` for `--reference a --reference b --reference c`."""
 
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -56,11 +53,11 @@ class _ManyFilesCommand(TyperCommand):
 @audio_app.command("compare", cls=_ManyFilesCommand)
 def compare(
     reference: Annotated[list[Path], typer.Option(help="Up to 3 sounds of the recording.")],
-    candidate: Annotated[list[Path], typer.Option(help="Up to 2 sounds of one candidate.")],
+    candidate: Annotated[list[Path], typer.Option(help="Up to 2 sounds of the candidate.")],
     match_threshold: _Threshold = _LIMITS.match_threshold,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Say whether the candidate carries the same recording as the references."""
+    """Decide whether the candidate has the same recording as the references."""
     if len(reference) > MOST_REFERENCES or len(candidate) > MOST_CANDIDATES:
         refuse(
             f"at most {MOST_REFERENCES} references and {MOST_CANDIDATES} candidates are compared",
@@ -69,13 +66,13 @@ def compare(
     limits = Limits(match_threshold=match_threshold)
     with ListeningPool(1) as pool:  # starting a second child takes longer than five files
         futures = [pool.submit(path) for path in (*reference, *candidate)]
-        # judging loads compiled loops: the children listen meanwhile
+        # load compiled loops while the children decode
         from pipelines.audio.matching.verify import verify_group, warm_up  # noqa: PLC0415
 
         warm_up()
         heard = [future.result() for future in futures]
     references, candidates = heard[: len(reference)], heard[len(reference) :]
-    # a person who names files wants to see every pair
+    # show every pair of the given files
     verdict = verify_group(references, candidates, limits=limits, stops_when_sure=False)
     if as_json:
         document = _document(verdict, limits, [*reference, *candidate], heard)
@@ -83,23 +80,23 @@ def compare(
         return
     out.print(_pair_table(verdict, reference, candidate))
     style = VERDICT_STYLE[verdict.verdict]
-    said = verdict_words(verdict.best.evidence) if verdict.best else verdict.verdict
-    out.print(f"[{style}]{said}[/]  {safe(verdict.reason)}  {_score_text(verdict)}")
+    label = verdict_words(verdict.best.evidence) if verdict.best else verdict.verdict
+    out.print(f"[{style}]{label}[/]  {safe(verdict.reason)}  {_score_text(verdict)}")
 
 
 @audio_app.command("bench")
 def bench(
     manifest: Annotated[Path, typer.Argument(help="CSV with pair_id, refs (a;b;c), candidate.")],
-    out_path: Annotated[Path, typer.Option("--out", help="Where the scores are written.")],
+    out_path: Annotated[Path, typer.Option("--out", help="CSV file to write.")],
     match_threshold: _Threshold = _LIMITS.match_threshold,
-    workers: Annotated[int, typer.Option(min=1, help="Listening children.")] = _DEFAULT_WORKERS,
+    workers: Annotated[int, typer.Option(min=1, help="Decoder processes.")] = _DEFAULT_WORKERS,
 ) -> None:
-    """Score every row of a manifest. A file that cannot be heard is a row with its reason.
+    """Score every row of a manifest. Rows with an unreadable file state the reason.
 
-    `cpu_ms` is the processor time of comparing the features of the row's files. Decoding and
-    measuring happen once per file, whatever the number of rows; their time is told at the end.
+    `cpu_ms` is the CPU time to compare the features of a row. Every file is decoded once; that time
+    is part of the summary.
     """
-    # loads compiled loops, which only this command needs
+    # loads compiled loops
     from pipelines.audio.manifest import (  # noqa: PLC0415
         listen_to_files,
         read_manifest,
@@ -110,7 +107,7 @@ def bench(
     rows = read_manifest(manifest)
     paths = [path for row in rows for path in (*row.references, row.candidate)]
     with _progress() as progress, ListeningPool(workers) as pool:
-        listening = progress.add_task("listening", total=len(set(paths)))
+        listening = progress.add_task("decoding", total=len(set(paths)))
         heard = listen_to_files(
             pool, paths, heard_one=lambda done: progress.update(listening, completed=done)
         )
@@ -216,13 +213,13 @@ def _score_text(verdict: GroupVerdict) -> str:
 
 
 def _bench_summary(verdicts: Counter[Verdict], cpu_ms: float, heard: list[Heard]) -> str:
-    told = "  ".join(
+    counts = "  ".join(
         f"[{style}]{name}[/] {verdicts[name]}" for name, style in VERDICT_STYLE.items()
     )
     sounds = [sound for sound in heard if isinstance(sound, Sound)]
     per_file = sum(sound.cpu_ms for sound in sounds) / max(1, len(sounds))
     rows = verdicts.total()
     return (
-        f"{told}\n{len(heard)} files, {per_file:.0f} ms of processor time each to decode and "
-        f"measure; {rows} rows, {cpu_ms / max(1, rows):.1f} ms each to compare"
+        f"{counts}\n{len(heard)} files, {per_file:.0f} ms of CPU time each to decode and measure; "
+        f"{rows} rows, {cpu_ms / max(1, rows):.1f} ms each to compare"
     )

@@ -1,7 +1,6 @@
-"""`sametrack audio explain`: why two sounds were judged so, in numbers and as a picture.
+"""`sametrack audio explain`: explain a verdict with its measures and an evidence plot.
 
-For two files of one's own, or for a stored comparison, which is measured once more. Not here:
-drawing (`api/services/evidence`), judging.
+Works on two files, or on a stored comparison, which is measured again.
 """
 
 import json
@@ -22,7 +21,7 @@ from warehouse.records.evidence import ALGORITHM, Limits, PairEvidence
 from warehouse.records.excerpts import ROLES
 
 _FORMS = ("svg", "png")
-_Sound = Annotated[Path | None, typer.Option(help="A sound file of your own.")]
+_Sound = Annotated[Path | None, typer.Option(help="Sound file.")]
 
 
 def explain(
@@ -32,20 +31,20 @@ def explain(
     reference: _Sound = None,
     candidate: _Sound = None,
     out_file: Annotated[
-        Path | None, typer.Option("--out", help="Picture to write: NAME.svg or NAME.png.")
+        Path | None, typer.Option("--out", help="Evidence plot to write: NAME.svg or NAME.png.")
     ] = None,
     excerpts: Annotated[
-        Path | None, typer.Option(help="Folder for what is kept of both sounds, to be heard.")
+        Path | None, typer.Option(help="Folder for the stored excerpts of both sounds.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Show why two sounds were judged so: the numbers, their limits, and a picture."""
+    """Explain the verdict on two sounds: measures, limits and an evidence plot."""
     form = _form(out_file)
     has_files = reference is not None and candidate is not None
     if has_files == (comparison_id is not None) or (reference is None) != (candidate is None):
         refuse("give either a COMPARISON_ID, or both --reference and --candidate")
     if has_files and excerpts is not None:
-        refuse("--excerpts is for stored comparisons; your own files can be heard as they are")
+        refuse("--excerpts works for stored comparisons only")
     if comparison_id is not None:
         explanation, document, names = _explain_stored(comparison_id, excerpts)
     else:
@@ -65,18 +64,18 @@ def explain(
 def _form(out_file: Path | None) -> Literal["svg", "png"]:
     form = "svg" if out_file is None else out_file.suffix.lower().removeprefix(".")
     if form not in _FORMS:
-        refuse("a picture is a .svg or a .png file", hint="for example --out pair.svg")
+        refuse("an evidence plot is a .svg or a .png file", hint="for example --out pair.svg")
     return cast('Literal["svg", "png"]', form)
 
 
 def _explain_files(
     reference: Path, candidate: Path
 ) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
-    """Listen to two files and judge them; a file that cannot be heard has no picture."""
+    """Decode and compare two files; an unreadable file is an error."""
     limits = Limits()
     with ListeningPool(1) as pool:  # starting a second child takes longer than five files
         futures = [pool.submit(path) for path in (reference, candidate)]
-        # judging loads compiled loops: the child listens meanwhile
+        # load compiled loops while the child decodes
         from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415
 
         heard = [future.result() for future in futures]
@@ -98,7 +97,7 @@ def _explain_files(
 def _explain_stored(
     comparison_id: str, excerpts: Path | None
 ) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
-    """A stored comparison of the chosen profile's world, and what measuring it again says."""
+    """Read a stored comparison and measure it again."""
     from api.process import open_doors  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
     from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 - compiled loops
@@ -106,7 +105,7 @@ def _explain_stored(
 
     with open_doors(ApiSettings()) as doors:
         if doors.evidence is None:
-            raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
+            raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
         document = doors.evidence.document(comparison_id)
         stored, first, second = doors.evidence.features(comparison_id)
         if excerpts is not None:
@@ -124,16 +123,16 @@ def _write(
 ) -> None:
     from api.services.evidence.plot_files import to_file  # noqa: PLC0415 - loads Pillow
 
-    picture = to_file(explanation, form, reference_name=names[0], candidate_name=names[1])
+    plot = to_file(explanation, form, reference_name=names[0], candidate_name=names[1])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(picture)
+        path.write_bytes(plot)
     except OSError as error:
         refuse(f"{path.name} cannot be written: {error.strerror}")
 
 
 def _write_excerpts(desk: EvidenceDesk, comparison_id: str, folder: Path) -> None:
-    """`reference.mp3` and `candidate.mp3`, as far as they are kept."""
+    """Write `reference.mp3` and `candidate.mp3`, as far as they are stored."""
     folder.mkdir(parents=True, exist_ok=True)
     for role in ROLES:
         try:
@@ -146,23 +145,23 @@ def _show(explanation: Explanation, again: dict[str, Any] | None) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("measure", "value", "limit", ""):
         table.add_column(name, justify="right" if name in {"value", "limit"} else "left")
-    words = {True: "[green]met[/]", False: "[red]not met[/]", None: ""}
+    states = {True: "[green]met[/]", False: "[red]not met[/]", None: ""}
     for one in explanation.measures:
         sign = "≤" if one.lower_is_better else "≥"
         value = "–" if one.value is None else f"{one.value:.6f}"
         limit = "–" if one.limit is None else f"{sign} {one.limit:g}"
-        table.add_row(one.name, value, limit, words[one.is_met])
+        table.add_row(one.name, value, limit, states[one.is_met])
     out.print(table)
     evidence = explanation.evidence
     out.print(f"[bold]{verdict_words(evidence)}[/]  {safe(evidence.reason)}")
     if again is not None and again["is_equal"]:
-        out.print("measured again from the stored features: every number is equal")
+        out.print("measured again from the stored features: all values are equal")
     elif again is not None:
         fields = ", ".join(again["deviations"])
-        err.print(f"[yellow]measured again, these differ:[/] {safe(fields)}")
+        err.print(f"[yellow]measured again; these values differ:[/] {safe(fields)}")
 
 
 def verdict_words(evidence: PairEvidence) -> str:
-    """The verdict and, of a rejected pair, what it is likely to be."""
+    """Return the verdict and, for a rejected pair, its likely kind."""
     named = (evidence.observation or "").replace("_", " ")
     return f"{evidence.verdict}, {named}" if named else evidence.verdict

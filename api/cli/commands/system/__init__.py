@@ -1,1 +1,1 @@
-"""The commands that run and maintain an installation."""
+"""Commands that run and maintain an installation."""

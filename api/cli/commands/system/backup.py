@@ -1,8 +1,4 @@
-"""`sametrack backup` and `sametrack restore`: a copy of the stores, and putting it back.
-
-The work is in `warehouse.maintenance.backup` and `warehouse.maintenance.restore`; here it is
-chosen and told.
-"""
+"""`sametrack backup` and `sametrack restore`: copy the stores, and restore a copy."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +9,12 @@ from api.cli.terminal import out, safe
 from warehouse.records.errors import InvalidParameterError
 
 MEGABYTE = 1_000_000
-Destination = Annotated[Path, typer.Argument(help="A new folder for the copy.")]
-Source = Annotated[Path, typer.Argument(help="A folder that `backup` made.")]
+Destination = Annotated[Path, typer.Argument(help="New folder for the backup.")]
+Source = Annotated[Path, typer.Argument(help="Folder written by `backup`.")]
 
 
 def backup(dest: Destination) -> None:
-    """Copy control store, orchestrator and lake of the chosen world; others may go on writing."""
+    """Back up control store, Dagster storage and lake. Other processes may keep writing."""
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
@@ -41,7 +37,7 @@ def backup(dest: Destination) -> None:
 
 
 def restore(source: Source) -> None:
-    """Put a copy back as the home of the chosen world; nothing is ever overwritten."""
+    """Restore a backup as the data home of the chosen profile. Never overwrites files."""
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
     from warehouse.maintenance.restore import restore_backup  # noqa: PLC0415 -- loads Delta
@@ -49,8 +45,8 @@ def restore(source: Source) -> None:
     settings = Settings()
     if settings.control_url or settings.lake_url:
         raise InvalidParameterError(
-            "a backup is restored into DATA_HOME, but CONTROL_URL or LAKE_URL point elsewhere",
-            hint="unset them, or restore that store by its own means",
+            "A backup is restored into DATA_HOME, but CONTROL_URL or LAKE_URL point elsewhere",
+            hint="unset them, or restore that store with its own tools",
         )
     world = choose_profile(settings).name
     manifest = restore_backup(source, settings.data_home, world=world)

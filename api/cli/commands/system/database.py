@@ -1,4 +1,4 @@
-"""`sametrack database`: publish the marts as one DuckDB file for other tools."""
+"""`sametrack database`: publish the marts as one DuckDB file."""
 
 import json
 from pathlib import Path
@@ -19,9 +19,9 @@ def database(
     as_of: AsOf = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
-    """Write all marts into one DuckDB file, with a comment on every table and column.
+    """Write all marts to one DuckDB file, with a comment on every table and column.
 
-    The file before stays until the new one is complete and proven.
+    The old file is replaced only after the new one is complete and verified.
     """
     from warehouse.exports.published_database import database_path, publish_database  # noqa: PLC0415 -- loads DuckDB
 

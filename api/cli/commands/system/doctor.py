@@ -1,5 +1,6 @@
-"""`sametrack doctor`: is this machine fit, does each surface of the platform still answer, and if
-not, what suffers and what to do. Asks each surface one polite question; starts no scan.
+"""`sametrack doctor`: check this machine and probe every surface of the platform.
+
+Sends one request per surface and starts no scan.
 """
 
 import json
@@ -15,19 +16,19 @@ from api.cli.rendering.doctor import DoctorDisplay, print_report
 from api.cli.terminal import out, say
 
 DEADLINE_S = 26.0
-"""Default time limit of the whole command, start included."""
+"""Default time limit of the whole command, including its start."""
 SHORTEST_S = 10.0
 CLOSING_S = 4.0
-"""What the examination leaves for its report."""
+"""Time reserved after the examination, to write the report."""
 LOOK_EVERY_S = 0.05
 
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 _Surface = Annotated[
     list[str] | None,
-    typer.Option("--surface", metavar="NAME", help="Ask this surface alone; may be repeated."),
+    typer.Option("--surface", metavar="NAME", help="Probe only this surface; repeatable."),
 ]
 _NoUpstream = Annotated[
-    bool, typer.Option("--no-upstream", help="Look at this machine alone; contact nothing.")
+    bool, typer.Option("--no-upstream", help="Check only this machine; contact no host.")
 ]
 _TimeLimit = Annotated[
     float,
@@ -35,7 +36,7 @@ _TimeLimit = Annotated[
         "--time-limit",
         metavar="SECONDS",
         min=SHORTEST_S,
-        help="End after this time; what has not answered is reported so.",
+        help="Time limit; unfinished checks are marked in the report.",
     ),
 ]
 
@@ -47,11 +48,11 @@ def doctor(
     no_upstream: _NoUpstream = False,
     time_limit: _TimeLimit = DEADLINE_S,
 ) -> None:
-    """Check this machine and every surface of the chosen platform; says what to do.
+    """Check this machine and every platform surface, with advice for each problem.
 
-    Exit status: 0 all well; 1 this machine is not fit; 2 no profile is chosen, or a wrong option;
-    3 a surface says no, changed shape or is unreachable; 4 what was asked works, but something
-    could not be asked.
+    Exit status: 0 all OK; 1 this machine or a store has a problem; 2 no profile is chosen, or an
+    option is invalid; 3 a surface refuses, has changed or is unreachable; 4 every probed surface
+    works, but some could not be probed.
     """
     began = time.monotonic() - _age_s()
     from api.cli.commands.system.doctor_checks import build_examination  # noqa: PLC0415 -- loads DuckDB and Delta
@@ -81,18 +82,16 @@ def _show(examination: Any, took_s: float, *, as_json: bool) -> None:
 
 
 def _age_s() -> float:
-    """How long this process runs already: loading Python and the command counts, too."""
-    import psutil  # noqa: PLC0415 -- costs what --help need not pay
+    """Return the age of this process: loading Python and the command counts too."""
+    import psutil  # noqa: PLC0415 -- slows --help down
 
     return max(0.0, time.time() - psutil.Process().create_time())
 
 
 def _leave(code: int, *, is_late: bool) -> None:
-    """End the command. A thread that loads a library, looks up a name or waits for a dead disk
-    cannot be ended, and Python would wait for it.
-    """
+    """Exit the process. Python would wait for a thread that hangs in an import, DNS or the disk."""
     if is_late:
-        say("[yellow]time was up[/]: what had not answered by then is shown so")
+        say("[yellow]time limit reached[/]: unfinished checks are marked")
     if any(thread.daemon for thread in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What `sametrack doctor` looks at: put together from the settings. Loads the stores' libraries."""
+"""Builds the checks of `sametrack doctor` from the settings. Loads the libraries of the stores."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,34 +14,34 @@ from pipelines.platform.providers import choose_profile, has_world
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
-DAGSTER_PORT = 8781  # `--dagster-port` of `sametrack up` says otherwise where it is given
+DAGSTER_PORT = 8781  # default of `sametrack up --dagster-port`
 _BROWSER = "browser-public"
 
 
 def build_examination(
     surfaces: Sequence[str], *, wants_surfaces: bool, time_s: float = TIME_S
 ) -> Examination:
-    """The examination of the world that the settings name.
+    """Build the examination of the chosen profile.
 
     Args:
-        surfaces: Names of the surfaces to be asked; none means all.
-        wants_surfaces: False looks at this machine alone.
+        surfaces: Names of the surfaces to probe; empty for all.
+        wants_surfaces: False to check only this machine.
         time_s: Time limit of the examination, in seconds.
 
     Raises:
-        InvalidParameterError: The profile cannot be read, or a surface is not known.
+        InvalidParameterError: The profile cannot be read, or a surface is unknown.
     """
     for name in surfaces:
         if name not in BY_SURFACE:
             raise InvalidParameterError(
-                f"{name!r} is no surface that is probed", hint=f"known: {', '.join(BY_SURFACE)}"
+                f"Surface {name!r} is unknown", hint=f"known: {', '.join(BY_SURFACE)}"
             )
     settings = ApiSettings()
     try:
         profile: Profile | None = choose_profile(settings)
     except ProfileNotChosenError:
         profile = None
-    # a source that needs no profile brings a world of its own: there is nothing to contact
+    # a provider that needs no profile has its own data: there is nothing to contact
     has_own_world = has_world(settings.model_copy(update={"profile": None}))
     is_asked = wants_surfaces and profile is not None and not has_own_world
     chosen = [name for name in BY_SURFACE if not surfaces or name in surfaces]
@@ -87,7 +87,7 @@ def _look_at_orchestrator(settings: ApiSettings, profile: Profile) -> Finding:
     try:
         home = open_home(settings.data_home, profile.name)
     except WarehouseError:
-        return Finding("dagster", "warn", "not looked at: the data home is not fit")
+        return Finding("dagster", "warn", "not checked: the data home is not usable")
     return check_orchestrator(partial(open_instance, home))
 
 

@@ -1,4 +1,4 @@
-"""`sametrack erase`: remove one account from everything that is kept, and prove it."""
+"""`sametrack erase`: erase an account from all stores, and verify it."""
 
 import json
 from contextlib import ExitStack
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 def erase(
     account: Annotated[
-        str, typer.Argument(help="Its sec_user_id; or the number or handle of an observed account.")
+        str, typer.Argument(help="sec_user_id, or the number or handle of an observed account.")
     ],
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
-    """Erase an account: rows, bodies, results, reports, excerpts, kept answers. It can't be undone.
+    """Erase an account from rows, payloads, results, reports, excerpts and caches. Irreversible.
 
-    A salted mark stays, so that it is not collected again. Every file of this world is searched
-    afterwards; reads as of an earlier date then say that history was rewritten. Service and worker
-    have to be stopped.
+    A salted hash is kept, so that the account is not collected again. Afterwards every file of the
+    profile is searched, and reads as of an earlier date report `history_rewritten`. Stop service
+    and worker first.
     """
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
     from pipelines.erasure.account import open_erasure  # noqa: PLC0415 -- loads Dagster and Delta
@@ -46,12 +46,12 @@ def erase(
 
 
 def _check_no_service(settings: "ApiSettings") -> None:
-    """A service reads files that are about to be removed, and holds answers in memory."""
+    """Fail if a service is running: it reads files to be deleted and caches responses."""
     port = settings.api_port
     if is_listening(port):
         show_error(
             "warehouse_unavailable",
-            f"a service listens on port {port}, and it keeps answers that would be erased",
+            f"A service runs on port {port} and caches responses that would be erased",
             "stop it (Ctrl-C where `sametrack up` or `sametrack serve` runs), then erase",
         )
         raise typer.Exit(EXIT_FAILED)
@@ -59,8 +59,8 @@ def _check_no_service(settings: "ApiSettings") -> None:
 
 def _ask(names: "Names") -> None:
     err.print(
-        f"This erases [bold]{safe(names.sec_uid)}[/] and {len(names.works):,} works from every "
-        "table, with all results, reports and answers that name it. It cannot be undone."
+        f"This erases [bold]{safe(names.sec_uid)}[/] and {len(names.works):,} posts from all "
+        "tables, results, reports and caches. It cannot be undone."
     )
     if not typer.confirm("Erase it?", err=True):
         refuse("nothing was erased", hint="answer y, or give --yes")
@@ -75,11 +75,15 @@ def _tell(erased: "Erased", *, as_json: bool) -> None:
         out.print(f"{count:>10,}  rows of {safe(name)}")
     for name, count in sorted(erased.control_rows.items()):
         out.print(f"{count:>10,}  rows of {safe(name)} in the control store")
-    out.print(f"{erased.runs:>10,}  runs of the orchestrator")
+    out.print(f"{erased.runs:>10,}  Dagster runs")
     out.print(f"{erased.files:>10,}  files")
     searched = f"{erased.proof.file_count:,} files ({erased.proof.byte_count:,} bytes) searched"
     if erased.proof.is_clean:
-        out.print(f"[green]erased[/]: {searched}, unpacked where packed; it is in none of them")
-        say("files that were exported elsewhere are not in reach; the database is published anew")
+        out.print(
+            f"[green]erased[/]: {searched}, including archives; the account is in none of them"
+        )
+        say("files exported elsewhere are not covered; the DuckDB file is published again")
         return
-    show_error("internal_error", f"{searched}; it is still in {', '.join(erased.proof.places)}")
+    show_error(
+        "internal_error", f"{searched}; the account is still in {', '.join(erased.proof.places)}"
+    )

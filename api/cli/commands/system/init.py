@@ -1,4 +1,4 @@
-"""`sametrack init`: writes a first `.env`. Every setting is explained in `.env.example`."""
+"""`sametrack init`: write a first `.env`. `.env.example` explains every setting."""
 
 import os
 import secrets
@@ -16,11 +16,12 @@ TOKEN_BYTES = 24
 
 _Profile = Annotated[
     str | None,
-    typer.Option(help="`sandbox` (stand-in platform on this machine), `public`, or a file."),
+    typer.Option(help="`sandbox` (on this machine), `public`, or a profile file."),
 ]
-_DataHome = Annotated[str | None, typer.Option(help="Folder of all stores.")]
+_DataHome = Annotated[str | None, typer.Option(help="Folder for all stores.")]
 _Token = Annotated[
-    bool | None, typer.Option("--token/--no-token", help="Make a token that requests must carry.")
+    bool | None,
+    typer.Option("--token/--no-token", help="Generate a token that requests must send."),
 ]
 _File = Annotated[Path, typer.Option("--file", help="File to write.")]
 _Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
@@ -34,28 +35,28 @@ def init(
     file: _File = Path(".env"),
     force: _Force = False,
 ) -> None:
-    """Write a first .env: profile, data home, token. Asks when a person sits at the terminal."""
+    """Write a first .env with profile, data home and token. Asks in an interactive terminal."""
     if file.exists() and not force:
         refuse(f"{file} exists already", hint="read it, or overwrite it with --force")
-    is_person = sys.stdin.isatty()
-    profile = profile or (_ask_profile() if is_person else PROFILES[0])
+    is_interactive = sys.stdin.isatty()
+    profile = profile or (_ask_profile() if is_interactive else PROFILES[0])
     data_home = data_home or (
-        typer.prompt("Folder of all stores", default=DEFAULT_DATA_HOME)
-        if is_person
+        typer.prompt("Folder for all stores", default=DEFAULT_DATA_HOME)
+        if is_interactive
         else DEFAULT_DATA_HOME
     )
     if token is None:
-        token = typer.confirm("Make an API token?", default=True) if is_person else True
+        token = typer.confirm("Generate an API token?", default=True) if is_interactive else True
     word = secrets.token_urlsafe(TOKEN_BYTES) if token else None
     _write(
         file, to_env(profile=_valid_profile(profile), data_home=_one_line(data_home), token=word)
     )
-    out.print(f"[green]written[/] {safe(file)}, readable by you alone (profile {safe(profile)})")
+    out.print(f"[green]written[/] {safe(file)}, readable only by you (profile {safe(profile)})")
     out.print("next: [bold]make up[/], or [bold]sametrack scan LINK[/]")
 
 
 def to_env(*, profile: str, data_home: str, token: str | None) -> str:
-    """The text of a first `.env`."""
+    """Return the text of a first `.env`."""
     lines = (
         "# Settings of Sametrack. All of them are explained in .env.example.",
         f"PROFILE={_quoted(profile)}",
@@ -66,8 +67,8 @@ def to_env(*, profile: str, data_home: str, token: str | None) -> str:
 
 
 def _ask_profile() -> str:
-    out.print("[bold]sandbox[/] is a stand-in platform on this machine, for trying things out.")
-    out.print("[bold]public[/] reads the real platform's public pages, slowly and politely.")
+    out.print("[bold]sandbox[/] is a simulated platform on this machine, to try things out.")
+    out.print("[bold]public[/] reads the public pages of the platform, with a rate limit.")
     answer: str = typer.prompt("Profile", default=PROFILES[0])
     return answer
 
@@ -76,24 +77,24 @@ def _valid_profile(profile: str) -> str:
     if profile in PROFILES or Path(profile).is_file():
         return _one_line(profile)
     return refuse(
-        f"{profile} is no profile", hint="choose sandbox, public, or the path of a profile file"
+        f"{profile} is not a profile", hint="choose sandbox, public, or the path of a profile file"
     )
 
 
 def _one_line(text: str) -> str:
     if any(ord(character) < ord(" ") for character in text) or "'" in text:
-        refuse("a setting is one line without quotation marks")
+        refuse("a setting must be one line without quotation marks")
     return text
 
 
 def _quoted(text: str) -> str:
-    """As it is when it is a plain word, else quoted, so that `#` and spaces stay what they are."""
+    """Quote a value unless it is a plain word, so that `#` and spaces are kept."""
     is_plain = all(character.isalnum() or character in "/._-~:" for character in text)
     return text if is_plain else f"'{text}'"
 
 
 def _write(path: Path, text: str) -> None:
-    """Made with mode 600 from the start: others can not read the token for a moment."""
+    """Write the file with mode 600 from the start, so that no one else can read the token."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:

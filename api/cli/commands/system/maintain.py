@@ -1,4 +1,4 @@
-"""`sametrack maintain`: one round of upkeep, and how much there was to do."""
+"""`sametrack maintain`: run one round of maintenance."""
 
 import json
 from dataclasses import asdict
@@ -11,29 +11,29 @@ from api.cli.terminal import out
 NAMES = {
     "jobs": "jobs past their retention",
     "results": "their results",
-    "runs_deleted": "old runs of the orchestrator, with their events",
-    "runs_ended": "runs ended after their job",
-    "links_and_leases": "links, leases and workers that ran out",
-    "outbox_lines": "outbox lines above the cap",
-    "payloads": "bodies past their retention",
-    "sounds": "measured sounds past their retention",
-    "files_merged": "small files of tables merged",
-    "files_deleted": "files deleted that no version of the last week names",
-    "tables_arranged": "large tables arranged, so that pages are found quickly",
-    "works_indexed": "observations taken up by the index of works",
+    "runs_deleted": "old Dagster runs with their events",
+    "runs_ended": "Dagster runs ended because their job has ended",
+    "links_and_leases": "expired links, leases and workers",
+    "outbox_lines": "outbox lines above the limit",
+    "payloads": "payloads past their retention",
+    "sounds": "audio features past their retention",
+    "files_merged": "small table files merged",
+    "files_deleted": "files deleted that no version of the last week uses",
+    "tables_arranged": "large tables sorted for fast page reads",
+    "works_indexed": "observations added to the video index",
 }
 
 
 def maintain(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False
 ) -> None:
-    """Remove what is kept no longer, and write what has grown so that it is found quickly."""
+    """Delete expired data, and compact and sort tables."""
     from pipelines.orchestration.worker.maintenance_rounds import maintain_once  # noqa: PLC0415 -- loads Dagster and Delta
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
-    swept = asdict(maintain_once(Settings()))
+    done = asdict(maintain_once(Settings()))
     if as_json:
-        out.out(json.dumps({name: swept[name] for name in NAMES}))
+        out.out(json.dumps({name: done[name] for name in NAMES}))
         return
     for name, meaning in NAMES.items():
-        out.print(f"{swept[name]:>8}  {meaning}")
+        out.print(f"{done[name]:>8}  {meaning}")

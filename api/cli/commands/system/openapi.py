@@ -1,4 +1,4 @@
-"""`sametrack openapi`: prints the API description. Opens no store and needs no setting."""
+"""`sametrack openapi`: print the API description. Needs no store and no settings."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ _Out = Annotated[Path | None, typer.Option("--out", help="File to write. Default
 
 
 def openapi(*, out_file: _Out = None) -> None:
-    """Print the description of the HTTP interface, OpenAPI 3.1.0."""
+    """Print the OpenAPI 3.1.0 description of the HTTP API."""
     from api.generate.files import read_description  # noqa: PLC0415 -- loads FastAPI
 
     text = json.dumps(read_description(), ensure_ascii=False, indent=2)

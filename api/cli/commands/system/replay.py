@@ -1,4 +1,4 @@
-"""`sametrack replay`: read the archive again with today's parsers and show what would change."""
+"""`sametrack replay`: parse the archive with the current parsers and show the differences."""
 
 import json
 from collections.abc import Iterator
@@ -42,15 +42,14 @@ def replay(
     ] = None,
     *,
     write: Annotated[
-        bool, typer.Option("--write", help="Append what differs as new observations.")
+        bool, typer.Option("--write", help="Append differing records as new observations.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Read the archive again with today's parsers and show what changes. Asks nobody.
+    """Parse the archive with the current parsers and show the differences. Offline.
 
-    Without --write nothing is kept. With it, each capture that is read otherwise gets a new row
-    with today's parser version, the time and number of the old one and no request; the old row
-    and its observations stay.
+    Without --write nothing is stored. With it, each capture that parses differently gets a new row
+    with the current parser version, and the time and number of the old row. Old rows are kept.
     """
     from pipelines.platform.reading import PARSER_VERSION  # noqa: PLC0415 -- loads numeric code
     from pipelines.platform.reparse import SURFACES  # noqa: PLC0415 -- as above
@@ -59,11 +58,11 @@ def replay(
     unknown = sorted(set(asked) - SURFACES)
     if unknown:
         refuse(
-            f"no parser reads {', '.join(unknown)}", hint=f"known: {', '.join(sorted(SURFACES))}"
+            f"unknown surface: {', '.join(unknown)}", hint=f"known: {', '.join(sorted(SURFACES))}"
         )
     start = None if since is None else _day(since)
     with _open_replay() as opened, _bar() as bar:
-        task = bar.add_task("reading again", total=None)
+        task = bar.add_task("parsing", total=None)
         found = opened.run(
             since=start,
             surfaces=asked,
@@ -82,13 +81,13 @@ def _day(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        refuse(f"{text!r} is no date", hint="for example --since 2026-11-01")
+        refuse(f"{text!r} is not a date", hint="for example --since 2026-11-01")
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @contextmanager
 def _open_replay() -> "Iterator[Replay]":
-    """The archive of the world that the settings choose. Nothing else of the house is opened."""
+    """Open the archive of the chosen profile."""
     from pipelines.captures.replay.run import Replay  # noqa: PLC0415 -- loads DuckDB and Delta
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
@@ -114,7 +113,7 @@ def _bar() -> Progress:
 
 def _show(found: "list[SurfaceReplay]", *, is_written: bool) -> None:
     if not found:
-        say("the archive holds nothing to read again")
+        say("the archive is empty")
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("surface")
@@ -129,7 +128,7 @@ def _show(found: "list[SurfaceReplay]", *, is_written: bool) -> None:
     kept = sum(one.kinds["changed"] + one.kinds["now_parsed"] for one in found)
     if kept:
         did = "were appended" if is_written else "would be appended with --write"
-        say(f"{kept:,} captures {did}; what stood stays")
+        say(f"{kept:,} captures {did}; old rows are kept")
 
 
 def _show_changes(one: "SurfaceReplay") -> None:

@@ -1,4 +1,4 @@
-"""The long-running processes, one command each: service, worker, stand-in platform, UI guard."""
+"""The long-running processes, one command each: service, worker, sandbox, Dagster UI."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ def serve(
         int | None, typer.Option(min=1, max=65535, help="Port. Default: API_PORT.")
     ] = None,
 ) -> None:
-    """Serve the HTTP API and its page."""
+    """Serve the HTTP API and the console."""
     from api.process import run_server  # noqa: PLC0415 -- loads FastAPI and DuckDB
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
@@ -25,7 +25,7 @@ def serve(
 
 
 def worker() -> None:
-    """Run scans from the queue until told to stop."""
+    """Run queued jobs until stopped."""
     from pipelines.orchestration.worker.worker import run_worker  # noqa: PLC0415 -- loads Dagster
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
@@ -34,24 +34,27 @@ def worker() -> None:
 
 def sandbox(
     *,
-    seed: Annotated[int, typer.Option(help="Which world.")] = 7,
-    size: Annotated[float, typer.Option(min=0.1, help="How large; 1 has 5,000 videos.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Seed of the sandbox.")] = 7,
+    size: Annotated[float, typer.Option(min=0.1, help="Size; 1 is 5,000 videos.")] = 1.0,
     port: _Port = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder of rendered sounds.")] = None,
-    latency_ms: Annotated[int, typer.Option(min=0, max=60_000, help="Delay of every answer.")] = 0,
+    cache: Annotated[Path | None, typer.Option(help="Folder for rendered sounds.")] = None,
+    latency_ms: Annotated[
+        int, typer.Option(min=0, max=60_000, help="Delay of every response.")
+    ] = 0,
     tracks: Annotated[
-        int | None, typer.Option(min=1, help="Fewer tracks than usual have more works each.")
+        int | None,
+        typer.Option(min=1, help="Number of tracks; fewer tracks have more videos each."),
     ] = None,
     altered_share: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Videos whose sound is not that of their music id."),
+        typer.Option(min=0, max=1, help="Share of videos whose audio differs from their music id."),
     ] = None,
     adb_port: Annotated[
         int | None,
         typer.Option(min=1, max=65535, help="Also serve the stand-in device by adb, here."),
     ] = None,
 ) -> None:
-    """Serve the stand-in platform: an invented world with real sound, on loopback."""
+    """Serve the sandbox: a simulated platform with generated audio, on loopback."""
     from pipelines.sandbox.server import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
     from pipelines.sandbox.server import serve as serve_sandbox  # noqa: PLC0415 -- as above
     from pipelines.sandbox.world.content.alterations import ALTERED_SHARE  # noqa: PLC0415 -- loads numpy
@@ -77,14 +80,14 @@ def dagster_ui(
     *,
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8781,
     socket: Annotated[Path | None, typer.Option(help="Socket of the code server.")] = None,
-    prepare: Annotated[bool, typer.Option("--prepare", help="Only make its files.")] = False,
+    prepare: Annotated[bool, typer.Option("--prepare", help="Only create its files.")] = False,
 ) -> None:
-    """Serve the orchestrator's UI behind the guard (started by `sametrack up`)."""
+    """Serve the Dagster UI behind the guard (started by `sametrack up`)."""
     from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
 
     if prepare or socket is None:
         ui.prepare_instance()
         return
-    say(f"orchestrator's UI on http://127.0.0.1:{port}")
+    say(f"Dagster UI on http://127.0.0.1:{port}")
     ui.serve_dagster_ui(port=port, socket=socket, allowed_hosts=ApiSettings().served_hosts)

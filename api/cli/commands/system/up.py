@@ -1,6 +1,6 @@
-"""`sametrack up`: service, worker, orchestrator's UI behind the guard, code server and daemon.
+"""`sametrack up`: run service, worker, Dagster UI, code server and daemon.
 
-All of them are children of this command and go with it, however it ends.
+All of them are children of this command and stop with it, however it ends.
 """
 
 import json
@@ -34,18 +34,20 @@ PROJECT = Path(__file__).parents[4]
 LOCATION = "sametrack"
 
 _Sandbox = Annotated[
-    bool, typer.Option("--sandbox", help="Start the stand-in platform too, and use it.")
+    bool, typer.Option("--sandbox", help="Also start the sandbox, and use it as the platform.")
 ]
 _DagsterPort = Annotated[
-    int, typer.Option(min=0, max=65535, help="Port of the orchestrator's UI; 0 for a free one.")
+    int, typer.Option(min=0, max=65535, help="Port of the Dagster UI; 0 for a free one.")
 ]
-_Seed = Annotated[int, typer.Option(help="World of the stand-in platform.")]
-_Size = Annotated[float, typer.Option(min=0.05, max=40, help="Its size; 1 has 5,000 videos.")]
+_Seed = Annotated[int, typer.Option(help="Seed of the sandbox.")]
+_Size = Annotated[
+    float, typer.Option(min=0.05, max=40, help="Size of the sandbox; 1 is 5,000 videos.")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Where everything goes. `sandbox_port` None: the stand-in platform is not started."""
+    """Ports, paths and options of all services. Without `sandbox_port` there is no sandbox."""
 
     profile: str
     world: str
@@ -70,7 +72,7 @@ def up(
     seed: _Seed = 7,
     size: _Size = 1.0,
 ) -> None:
-    """Start everything, print the addresses, stop all of it on Ctrl-C."""
+    """Start all services, print their addresses, and stop them on Ctrl-C."""
     with TemporaryDirectory(prefix="sametrack-") as run_dir:
         plan = _plan(
             Path(run_dir), sandbox=sandbox, dagster_port=dagster_port, seed=seed, size=size
@@ -83,11 +85,11 @@ def up(
                 say(f"starting; logs are in {safe(plan.logs)}")
                 Supervisor(household, services(plan), on_ready=lambda: _announce(plan)).run()
         except Interrupted as stop:
-            say(f"stopped by {stop}; nothing is left running")
+            say(f"stopped by {stop}; all processes have ended")
 
 
 def services(plan: Plan) -> list[Service]:
-    """Everything that `sametrack up` keeps running."""
+    """Return all services of `sametrack up`."""
     code = [sys.executable, "-m", "dagster", "code-server", "start"]
     daemon = [sys.executable, "-m", "dagster._daemon", "run", "-w", str(plan.workspace)]
     ui = sametrack("dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket))
@@ -114,7 +116,7 @@ def services(plan: Plan) -> list[Service]:
 
 
 def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float) -> Plan:
-    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic costs what --help need not pay
+    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
 
@@ -144,14 +146,14 @@ def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: f
 
 
 def _choose(settings: "Settings", *, sandbox: bool) -> str:
-    """The profile to work with; empty where the source of the settings brings its own world."""
+    """Return the profile; empty if the chosen data provider has its own data."""
     from pipelines.platform.providers import has_world  # noqa: PLC0415 -- as above
 
     without = settings.model_copy(update={"profile": None})
     if sandbox and has_world(without):
         refuse(
-            f"DATA_PROVIDER={settings.data_provider} never reads the stand-in platform",
-            hint="leave out --sandbox, or unset DATA_PROVIDER",
+            f"DATA_PROVIDER={settings.data_provider} does not use the sandbox",
+            hint="omit --sandbox, or unset DATA_PROVIDER",
         )
     if sandbox:
         return "sandbox"
@@ -159,10 +161,10 @@ def _choose(settings: "Settings", *, sandbox: bool) -> str:
 
 
 def _offer_sandbox() -> str:
-    say("[yellow]no platform profile is chosen[/], so nothing may be contacted.")
-    say("  [bold]sametrack init[/] writes a first .env (profile, data home, token)")
-    say("  [bold]sametrack up --sandbox[/] starts with the stand-in platform of this machine")
-    if sys.stdin.isatty() and typer.confirm("Start with the stand-in platform now?", default=True):
+    say("[yellow]no platform profile is chosen[/], so no host may be contacted.")
+    say("  [bold]sametrack init[/] creates a .env file (profile, data home, token)")
+    say("  [bold]sametrack up --sandbox[/] starts with the sandbox on this machine")
+    if sys.stdin.isatty() and typer.confirm("Start with the sandbox now?", default=True):
         return "sandbox"
     show_error("profile_not_chosen", "choose a profile, then start again")
     raise typer.Exit(EXIT_INPUT)
@@ -172,8 +174,8 @@ def _check_ports(plan: Plan) -> None:
     for port, setting in ((plan.api_port, "API_PORT"), (plan.dagster_port, "--dagster-port")):
         if is_listening(port):
             refuse(
-                f"port {port} is taken",
-                hint=f"stop what listens there (another `sametrack up`?), or change {setting}",
+                f"port {port} is in use",
+                hint=f"stop the program on it (another `sametrack up`?), or change {setting}",
             )
 
 
@@ -186,11 +188,11 @@ def _write_workspace(plan: Plan) -> None:
 
 
 def _prepare(household: Household, plan: Plan) -> None:
-    """Five processes that make the same files at once would meet a locked database."""
+    """Create the Dagster storage once: five processes at a time would find it locked."""
     child = household.start(_program(plan, "prepare", sametrack("dagster-ui", "--prepare")))
     code = child.process.wait()
     if code != 0:
-        refuse(f"the orchestrator's storage cannot be made (exit code {code})\n{child.log_tail()}")
+        refuse(f"the Dagster storage cannot be created (exit code {code})\n{child.log_tail()}")
     household.stop(child)
 
 
@@ -200,7 +202,7 @@ def _service(plan: Plan, name: str, command: list[str], *, port: int | None = No
 
 
 def _has_worker(api_port: int) -> bool:
-    """True when the service knows of a live one: else the first scan would start its own."""
+    """Return True if the service sees a live worker; else the first scan would start its own."""
     connection = HTTPConnection(LOOPBACK, api_port, timeout=READY_WITHIN_S)
     try:
         connection.request("GET", "/readyz")
@@ -228,10 +230,10 @@ def _program(plan: Plan, name: str, command: list[str]) -> Program:
 def _announce(plan: Plan) -> None:
     host = "127.0.0.1" if plan.api_host in {"0.0.0.0", "::"} else plan.api_host  # noqa: S104 -- only compared
     out.print(f"[bold green]ready[/] (profile {safe(plan.world)})")
-    out.print(f"  service            http://{safe(host)}:{plan.api_port}  (reference: /docs)")
-    out.print(f"  orchestrator's UI  http://127.0.0.1:{plan.dagster_port}")
+    out.print(f"  service     http://{safe(host)}:{plan.api_port}  (reference: /docs)")
+    out.print(f"  Dagster UI  http://127.0.0.1:{plan.dagster_port}")
     if plan.sandbox_port is not None:
-        out.print(f"  stand-in platform  http://127.0.0.1:{plan.sandbox_port}/_world/tracks")
+        out.print(f"  sandbox     http://127.0.0.1:{plan.sandbox_port}/_world/tracks")
     if plan.has_token:
-        out.print("  [dim]the service wants the token that OWN_API_TOKEN names[/]")
-    out.print("[dim]Ctrl-C stops everything[/]")
+        out.print("  [dim]the service requires the token in OWN_API_TOKEN[/]")
+    out.print("[dim]Ctrl-C stops all services[/]")
