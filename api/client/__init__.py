@@ -1,6 +1,6 @@
-"""A typed client of the service, for programs: `Client` waits, `AsyncClient` awaits.
+"""A typed client of the service: `Client` is synchronous, `AsyncClient` asynchronous.
 
-Needs httpx2 and nothing else: this folder works when it is copied out on its own.
+Needs only httpx2: the folder can be copied into another project.
 """
 
 from .awaiting.client import AsyncClient

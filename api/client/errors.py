@@ -1,8 +1,8 @@
-"""What can go wrong for a caller of the service, by name.
+"""Errors of the client. All of them are a `ClientError`.
 
-`ServiceError` and its kinds: the service answered, and said no. `NoAnswerError`: it did not
-answer, or something else answers there. `JobFailedError`, `JobCancelledError`, `WaitTimeoutError`:
-a job did not come to a result. All are `ClientError`.
+`ServiceError` and its subclasses: the service returned an error response. `NoAnswerError`: the
+service is not reachable. `JobFailedError`, `JobCancelledError`, `WaitTimeoutError`: a job has no
+result.
 """
 
 from collections.abc import Mapping
@@ -10,26 +10,26 @@ from typing import Any
 
 
 class ClientError(Exception):
-    """Root of everything that this client raises on purpose."""
+    """Base class of all errors of this client."""
 
 
 class NoAnswerError(ClientError):
-    """Nothing answers at the address, the connection broke, or it is no Sametrack service."""
+    """The service is unreachable, the connection broke, or it is not a Sametrack service."""
 
 
 class ServiceError(ClientError):
-    """The service said no.
+    """The service returned an error response.
 
     Attributes:
         status: HTTP status.
-        type: The stable word for the cause; never translated.
-        detail: What was wrong with which value.
-        hint: What to do next.
-        retry_after: Seconds after which the same call may succeed, where known.
-        request_id: Names this request in the log of the service.
-        message: The kind of the failure in English.
-        message_zh: The same in Chinese.
-        upstream: What the platform answered, where it was asked: `surface`, `reason`, `status`.
+        type: Stable error type, never translated.
+        detail: What is wrong, with the value.
+        hint: What to do.
+        retry_after: Seconds after which a retry may succeed, if known.
+        request_id: Id of the request in the service log.
+        message: Summary in English.
+        message_zh: Summary in Chinese.
+        upstream: Response of the platform, if any: `surface`, `reason`, `status`.
     """
 
     def __init__(self, status: int, envelope: Mapping[str, Any]) -> None:
@@ -47,35 +47,35 @@ class ServiceError(ClientError):
 
 
 class BadRequestError(ServiceError):
-    """What was given cannot be used (400, 413, 415, 422)."""
+    """The request is invalid (400, 413, 415, 422)."""
 
 
 class AccessError(ServiceError):
-    """The token is missing or wrong, or this caller may not ask (401, 403, 421)."""
+    """The token is missing or wrong, or access is not allowed (401, 403, 421)."""
 
 
 class MissingError(ServiceError):
-    """What was asked for does not exist, or is kept no longer (404, 405)."""
+    """The resource does not exist or has expired (404, 405)."""
 
 
 class TooManyRequestsError(ServiceError):
-    """Asked too often (429); `retry_after` says how long to wait."""
+    """Too many requests (429); `retry_after` is the time to wait."""
 
 
 class UnsupportedError(ServiceError):
-    """Not to be had from the chosen source, or protected by the platform (501)."""
+    """Not supported by the chosen provider, or protected by the platform (501)."""
 
 
 class PlatformError(ServiceError):
-    """The public platform or chart gave no data (502); `type` says how it refused."""
+    """The platform or the chart returned no data (502); `type` is the cause."""
 
 
 class UnavailableError(ServiceError):
-    """The service cannot work now (503): no profile, no store, no worker, no room."""
+    """The service is unavailable (503): no profile, store, worker or disk space."""
 
 
 class JobFailedError(ClientError):
-    """The job that was waited for has failed; `job` is its last document."""
+    """The job failed; `job` is its last document."""
 
     def __init__(self, job: Mapping[str, Any]) -> None:
         error = job["error"] or {}
@@ -87,7 +87,7 @@ class JobFailedError(ClientError):
 
 
 class JobCancelledError(ClientError):
-    """Somebody cancelled the job that was waited for; `job` is its last document."""
+    """The job was cancelled; `job` is its last document."""
 
     def __init__(self, job: Mapping[str, Any]) -> None:
         super().__init__(f"job {job['job_id']} was cancelled")
@@ -95,10 +95,10 @@ class JobCancelledError(ClientError):
 
 
 class WaitTimeoutError(ClientError):
-    """The job had not ended in the time that was given; it goes on. `job` is its last document."""
+    """The job did not end in time and continues; `job` is its last document."""
 
     def __init__(self, job: Mapping[str, Any] | None, *, job_id: str, timeout_s: float) -> None:
-        super().__init__(f"job {job_id} has not ended within {timeout_s:g} s")
+        super().__init__(f"job {job_id} did not end within {timeout_s:g} s")
         self.job = job
 
 
@@ -120,5 +120,5 @@ _BY_STATUS: Mapping[int, type[ServiceError]] = {
 
 
 def to_error(status: int, envelope: Mapping[str, Any]) -> ServiceError:
-    """The error of a failed answer, of the kind of its status."""
+    """Return the error for an error response, of the class for its status."""
     return _BY_STATUS.get(status, ServiceError)(status, envelope)

@@ -1,4 +1,4 @@
-"""Reading a stream of server-sent events line by line: which job document does a line complete?"""
+"""Parses server-sent events line by line into job documents."""
 
 import json
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from .types.answers import JobData
 
 @dataclass(slots=True)
 class EventLines:
-    """Takes the lines of one stream; comments and everything but `data` are passed over."""
+    """Parser of one stream. Ignores comments and every field but `data`."""
 
     _data: list[str] = field(default_factory=list)
 
     def take(self, line: str) -> JobData | None:
-        """The document that ends with this line, if one does."""
+        """Return the document that this line completes, if any."""
         if line.startswith("data:"):
             self._data.append(line.removeprefix("data:").removeprefix(" "))
         if line or not self._data:

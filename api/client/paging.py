@@ -1,13 +1,13 @@
-"""Where the next page of a list begins."""
+"""Cursor of the next page of a list."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def next_cursor(data: Mapping[str, Any], name: str, *, now: int) -> int | None:
-    """The cursor of the page after this one; None: it was the last.
+    """Return the cursor of the next page; None after the last one.
 
-    A cursor that stays where it is ends the walk: asking again would show the same page for ever.
+    An unchanged cursor also ends the list: it would return the same page forever.
     """
     cursor: int = data[name]
     return cursor if data["has_more"] and cursor != now else None

@@ -1,7 +1,4 @@
-"""What comes back: the envelope as an `Answer`, a failure as an error. Pure.
-
-Also what follows from an answer: whether and when to ask again, how the job stands.
-"""
+"""Converts HTTP responses to an `Answer` or an error, and decides about retries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,18 +19,18 @@ POLL_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Answer[Data]:
-    """An answer of the service.
+    """A response of the service.
 
     Attributes:
         data: The payload of the operation.
         status: HTTP status: 200, or 202 where a job was started.
-        request_id: Names this request in the log of the service.
-        params: The parameters as the service understood them.
-        message: What happened, in English.
-        message_zh: The same in Chinese.
-        time_stamp: Unix seconds of the answer.
-        retry_after: Seconds until asking again makes sense; None where nothing is awaited.
-        envelope: The whole document as it came.
+        request_id: Id of the request in the service log.
+        params: The parameters as interpreted by the service.
+        message: Summary in English.
+        message_zh: Summary in Chinese.
+        time_stamp: Time of the response in Unix seconds.
+        retry_after: Seconds to wait before polling again; None if there is nothing to poll.
+        envelope: The complete response document.
     """
 
     data: Data
@@ -48,11 +45,11 @@ class Answer[Data]:
 
 
 def to_answer[Data](_ask: Ask[Data], response: httpx2.Response) -> Answer[Data]:
-    """The answer of a service that said yes.
+    """Convert a successful HTTP response.
 
     Raises:
-        ServiceError: It said no.
-        NoAnswerError: What answered is no Sametrack service.
+        ServiceError: It is an error response.
+        NoAnswerError: It does not come from a Sametrack service.
     """
     envelope = _envelope(response)
     if response.status_code >= FIRST_FAILURE:
@@ -71,18 +68,18 @@ def to_answer[Data](_ask: Ask[Data], response: httpx2.Response) -> Answer[Data]:
 
 
 def retry_after(response: httpx2.Response) -> float | None:
-    """Seconds of the Retry-After header."""
-    said = response.headers.get("Retry-After", "")
-    return float(said) if said.isdigit() else None
+    """Return the seconds of the Retry-After header."""
+    value = response.headers.get("Retry-After", "")
+    return float(value) if value.isdigit() else None
 
 
 def pause_before_again(
     ask: Ask[Any], error: Exception, *, attempt: int, limits: Connection
 ) -> float | None:
-    """Seconds to wait before the same request is sent once more; None: it must not be.
+    """Return the seconds to wait before a retry; None if the request must not be retried.
 
-    A request that changes something goes again only where it surely was not carried out: no
-    connection came about, or the service refused it at the door for being too many.
+    A request with side effects is retried only if it was certainly not executed: the connection
+    failed, or the service rejected it with 429.
     """
     pause = _pause(ask, error, attempt) if attempt < limits.retries else None
     return pause if pause is not None and pause <= limits.longest_pause_s else None
@@ -99,12 +96,12 @@ def _pause(ask: Ask[Any], error: Exception, attempt: int) -> float | None:
 
 
 def to_no_answer(base_url: str, error: httpx2.HTTPError) -> NoAnswerError:
-    """The one error for everything that keeps an answer away."""
-    return NoAnswerError(f"no service answers at {base_url} ({type(error).__name__})")
+    """Convert a transport error."""
+    return NoAnswerError(f"No service is reachable at {base_url} ({type(error).__name__})")
 
 
 def ended(job: JobData) -> JobData | None:
-    """A job that has come to its result; None while it goes on.
+    """Return the job if it is completed; None while it runs.
 
     Raises:
         JobFailedError: It failed.
@@ -129,4 +126,4 @@ def _envelope(response: httpx2.Response) -> Mapping[str, Any]:
 
 def _stranger(response: httpx2.Response) -> NoAnswerError:
     address = f"{response.request.url.scheme}://{response.request.url.netloc.decode()}"
-    return NoAnswerError(f"what answers at {address} is not a Sametrack service")
+    return NoAnswerError(f"The server at {address} is not a Sametrack service")

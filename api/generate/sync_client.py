@@ -12,8 +12,8 @@ TWINS = {
 """Derived file and its source."""
 
 _RULES = (
-    (r"The twin of this module without `async` is written by `make docs`\.", "{origin}"),
-    (r"([Tt]he client that) awaits its answers", r"\1 waits for its answers"),
+    (r"`make docs` generates the synchronous (client|module) from this (module|one)\.", "{origin}"),
+    (r"\basynchronous client", "synchronous client"),
     (r"\basync (def|with|for)\b", r"\1"),
     (r"\(await (.*)\)\.data", r"\1.data"),
     (r"\bawait ", ""),
@@ -28,7 +28,7 @@ _RULES = (
     (r"__a(enter|exit)__", r"__\1__"),
     (r"\baclose\b", "close"),
     (r"\baiter_lines\b", "iter_lines"),
-    (r'for work in (data\["aweme_list"\]):\n\s+yield work', r"yield from \1"),
+    (r'for video in (data\["aweme_list"\]):\n\s+yield video', r"yield from \1"),
 )
 
 

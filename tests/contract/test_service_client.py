@@ -151,7 +151,7 @@ def test_a_wait_has_an_end_when_one_is_given() -> None:
     client, _, _ = answering(refusal(503, "capacity_exhausted"), good({"status": "queued"}))
     with (
         closing(client),
-        pytest.raises(WaitTimeoutError, match="has not ended within") as met,
+        pytest.raises(WaitTimeoutError, match="did not end within") as met,
     ):
         client.wait("j", timeout_s=0.5)
     assert met.value.job == {"status": "queued"}

@@ -1,1 +1,1 @@
-"""The client that awaits its answers."""
+"""The asynchronous client."""

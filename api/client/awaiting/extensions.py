@@ -1,14 +1,12 @@
-"""The service's own operations: a part of the client that awaits its answers.
+"""Operations beyond the sixteen endpoints, for the asynchronous client.
 
-The twin of this module without `async` is written by `make docs`.
+`make docs` generates the synchronous module from this one.
 """
 
 from collections.abc import Sequence
 from typing import Unpack
 
-from ..requests import chart_songs as charting
-from ..requests import inspection as looking
-from ..requests import watchlists as watching
+from ..requests import chart_songs, inspection, watchlists
 from ..requests.chart_songs import ChartSaid
 from ..requests.inspection import Heard, SeriesKind
 from ..requests.watchlists import WatchEntryGiven, WatchlistChanges, WatchlistOptions
@@ -35,11 +33,11 @@ from .transport import AsyncSender
 
 
 class AsyncExtensions(AsyncSender):
-    """Watchlists, the chart beside the platform, evidence, counts over time, the service itself."""
+    """Watchlists, chart songs, evidence, time series, storage and health."""
 
     async def watchlists(self) -> Answer[WatchlistsData]:
-        """All watchlists, each with its last run and its next due time."""
-        return await self.send(watching.watchlists())
+        """Return all watchlists with their last and next run."""
+        return await self.send(watchlists.watchlists())
 
     async def create_watchlist(
         self,
@@ -49,48 +47,48 @@ class AsyncExtensions(AsyncSender):
         entries: Sequence[WatchEntryGiven],
         **options: Unpack[WatchlistOptions],
     ) -> Answer[WatchlistData]:
-        """Keep a new watchlist; it is due first at the next time of its rhythm."""
-        return await self.send(watching.create_watchlist(name, every, entries, options))
+        """Create a watchlist. It first runs at the next time of its schedule."""
+        return await self.send(watchlists.create_watchlist(name, every, entries, options))
 
     async def watchlist(self, name: str) -> Answer[WatchlistData]:
-        """One watchlist as it is kept."""
-        return await self.send(watching.watchlist(name))
+        """Return a watchlist."""
+        return await self.send(watchlists.watchlist(name))
 
     async def change_watchlist(
         self, name: str, **changes: Unpack[WatchlistChanges]
     ) -> Answer[WatchlistData]:
-        """Replace what is given; a new rhythm begins now."""
-        return await self.send(watching.change_watchlist(name, changes))
+        """Change a watchlist; a new schedule starts now."""
+        return await self.send(watchlists.change_watchlist(name, changes))
 
     async def delete_watchlist(self, name: str) -> Answer[WatchlistDeletedData]:
-        """Forget a watchlist and its runs; what was observed stays."""
-        return await self.send(watching.delete_watchlist(name))
+        """Delete a watchlist and its runs. Observations are kept."""
+        return await self.send(watchlists.delete_watchlist(name))
 
     async def run_watchlist(self, name: str) -> Answer[WatchRunData]:
-        """A run outside the rhythm, or the one that is going on."""
-        return await self.send(watching.run_watchlist(name))
+        """Start a run now, or return the running one."""
+        return await self.send(watchlists.run_watchlist(name))
 
     async def watchlist_runs(self, name: str, *, limit: int | None = None) -> Answer[WatchRunsData]:
-        """The newest runs: when they were due, how they ended."""
-        return await self.send(watching.watchlist_runs(name, limit))
+        """Return the newest runs with their due times and outcomes."""
+        return await self.send(watchlists.watchlist_runs(name, limit))
 
     async def watchlist_run(self, name: str, run_id: str) -> Answer[WatchRunData]:
-        """A run with what became of each entry and, once ended, its digest."""
-        return await self.send(watching.watchlist_run(name, run_id))
+        """Return a run with the outcome of each entry and, once ended, its digest."""
+        return await self.send(watchlists.watchlist_run(name, run_id))
 
     async def watchlist_digests(
         self, name: str, *, limit: int | None = None
     ) -> Answer[WatchDigestsData]:
-        """What changed, by entry, with the numbers behind it; newest first."""
-        return await self.send(watching.watchlist_digests(name, limit))
+        """Return the digests: changes by entry with their numbers, newest first."""
+        return await self.send(watchlists.watchlist_digests(name, limit))
 
     async def chart_song(self, song_key: str) -> Answer[ChartSongData]:
-        """A song's places, its links to music ids with reasons, its works' curve, lead or lag."""
-        return await self.send(charting.chart_song(song_key))
+        """Return chart positions, links with reasons, the curve of the videos, lead or lag."""
+        return await self.send(chart_songs.chart_song(song_key))
 
     async def chart_links(self, *, song_key: str | None = None) -> Answer[ChartLinksData]:
-        """What people said of songs and music ids, withdrawn statements too, oldest first."""
-        return await self.send(charting.chart_links(song_key))
+        """Return link decisions, including withdrawn ones, oldest first."""
+        return await self.send(chart_songs.chart_links(song_key))
 
     async def link_chart_song(
         self,
@@ -101,44 +99,44 @@ class AsyncExtensions(AsyncSender):
         said_by: str | None = None,
         note: str | None = None,
     ) -> Answer[ChartSongData]:
-        """Say that a song is a music id or is not, or take that back; the song as it stands now."""
-        ask = charting.link_chart_song(song_key, music_id, said, said_by, note)
-        return await self.send(ask)
+        """Link, unlink or withdraw a decision; return the updated song."""
+        request = chart_songs.link_chart_song(song_key, music_id, said, said_by, note)
+        return await self.send(request)
 
     async def comparison(self, comparison_id: str) -> Answer[ComparisonData]:
-        """A compared pair: what was measured, against which limits."""
-        return await self.send(looking.comparison(comparison_id))
+        """Return a compared pair with its measures and limits."""
+        return await self.send(inspection.comparison(comparison_id))
 
     async def job_comparisons(self, job_id: str) -> Answer[ComparisonsData]:
-        """The evidence of every pair that a scan compared, rejected ones too."""
-        return await self.send(looking.job_comparisons(job_id))
+        """Return the evidence of all pairs compared in a scan, including rejected ones."""
+        return await self.send(inspection.job_comparisons(job_id))
 
     async def job_reads(self, job_id: str) -> Answer[JobReadsData]:
-        """Reads by surface and outcome, while a scan goes on and after it."""
-        return await self.send(looking.job_reads(job_id))
+        """Return the reads of a scan by surface and outcome, also while it runs."""
+        return await self.send(inspection.job_reads(job_id))
 
     async def annotations(self, comparison_id: str) -> Answer[AnnotationsData]:
-        """Everything that people said of a pair, oldest first."""
-        return await self.send(looking.annotations(comparison_id))
+        """Return the annotations of a pair, oldest first."""
+        return await self.send(inspection.annotations(comparison_id))
 
     async def annotate(
         self, comparison_id: str, verdict: Heard, *, note: str | None = None
     ) -> Answer[AnnotationsData]:
-        """Keep what a person heard, beside the evidence; it changes no verdict."""
-        return await self.send(looking.annotate(comparison_id, verdict, note))
+        """Annotate a pair with a user judgement. It changes no verdict."""
+        return await self.send(inspection.annotate(comparison_id, verdict, note))
 
     async def series(self, kind: SeriesKind, entity_id: str) -> Answer[SeriesData]:
-        """Every observation of a work, an account, or the confirmed works of a track."""
-        return await self.send(looking.series(kind, entity_id))
+        """Return all observations of a video, an account, or the confirmed videos of a track."""
+        return await self.send(inspection.series(kind, entity_id))
 
     async def storage(self) -> Answer[StorageData]:
-        """How much room the stores take, and what was asked of each host today."""
-        return await self.send(looking.storage())
+        """Return disk usage and the requests per host today."""
+        return await self.send(inspection.storage())
 
     async def doctor(self) -> Answer[DoctorData]:
-        """What the service needs, and how each surface fared when it was last probed."""
-        return await self.send(looking.doctor())
+        """Return readiness checks and the last probe of each surface."""
+        return await self.send(inspection.doctor())
 
     async def reference(self) -> Answer[ReferenceData]:
-        """Every operation with its parameters, every error, in English and Chinese."""
-        return await self.send(looking.reference())
+        """Return all operations, parameters and errors in English and Chinese."""
+        return await self.send(inspection.reference())

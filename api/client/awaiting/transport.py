@@ -1,6 +1,6 @@
-"""How requests are sent, again where that is safe, and how event streams are read.
+"""Sends requests with retries, and reads event streams.
 
-The twin of this module without `async` is written by `make docs`.
+`make docs` generates the synchronous module from this one.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from ..types.answers import JobData, Video
 
 
 class AsyncSender:
-    """One service and the connections to it. Close it, or use it in an `async with`."""
+    """Holds the connections to one service. Close it, or use it in an `async with`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class AsyncSender:
             headers=dict(self.connection.headers()),
             timeout=self.connection.timeout_s,
             transport=transport,
-            trust_env=False,  # the service is on this machine or named by its owner: no proxy
+            trust_env=False,  # ignore proxy variables: the service is local or given by the user
         )
 
     async def __aenter__(self) -> Self:
@@ -45,15 +45,15 @@ class AsyncSender:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         await self._http.aclose()
 
     async def send[Data](self, ask: Ask[Data], *, timeout_s: float | None = None) -> Answer[Data]:
-        """Send one request, again where that is safe and of use.
+        """Send a request; retry it where that is safe and useful.
 
         Raises:
-            ServiceError: The service said no.
-            NoAnswerError: None answers, or what does is no Sametrack service.
+            ServiceError: The service returned an error response.
+            NoAnswerError: The service is unreachable, or not a Sametrack service.
         """
         attempt = 0
         while True:
@@ -81,19 +81,17 @@ class AsyncSender:
         return to_answer(ask, response)
 
     async def _pages(self, ask_at: Callable[[int], Ask[Any]], name: str) -> AsyncIterator[Video]:
-        """The works of every page; the cursor of a page is its field `name`."""
+        """Yield the videos of every page; `name` is the field of the cursor."""
         cursor: int | None = 0
         while cursor is not None:
             now = cursor
             data = (await self.send(ask_at(now))).data
-            for work in data["aweme_list"]:
-                yield work
+            for video in data["aweme_list"]:
+                yield video
             cursor = next_cursor(data, name, now=now)
 
     async def _listen(self, path: str, *, silence_s: float) -> AsyncGenerator[JobData | None, None]:
-        """Documents of an event stream, None for its other signs of life; whatever ends it, ends
-        this too.
-        """
+        """Yield the documents of an event stream, and None for its other lines."""
         lines = EventLines()
         wait_s = min(EVENTS_SILENCE_S, silence_s)
         try:
@@ -102,4 +100,4 @@ class AsyncSender:
                     async for line in response.aiter_lines():
                         yield lines.take(line)
         except httpx2.HTTPError:
-            return  # polling goes on where listening broke off
+            return  # the caller continues by polling

@@ -1,1 +1,1 @@
-"""The client that blocks, generated from `awaiting`."""
+"""The synchronous client, generated from `awaiting`."""

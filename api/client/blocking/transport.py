@@ -1,4 +1,4 @@
-"""How requests are sent, again where that is safe, and how event streams are read.
+"""Sends requests with retries, and reads event streams.
 
 Written by `make docs` from `awaiting/transport.py`.
 """
@@ -19,7 +19,7 @@ from ..types.answers import JobData, Video
 
 
 class Sender:
-    """One service and the connections to it. Close it, or use it in an `with`."""
+    """Holds the connections to one service. Close it, or use it in an `with`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Sender:
             headers=dict(self.connection.headers()),
             timeout=self.connection.timeout_s,
             transport=transport,
-            trust_env=False,  # the service is on this machine or named by its owner: no proxy
+            trust_env=False,  # ignore proxy variables: the service is local or given by the user
         )
 
     def __enter__(self) -> Self:
@@ -45,15 +45,15 @@ class Sender:
         self.close()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._http.close()
 
     def send[Data](self, ask: Ask[Data], *, timeout_s: float | None = None) -> Answer[Data]:
-        """Send one request, again where that is safe and of use.
+        """Send a request; retry it where that is safe and useful.
 
         Raises:
-            ServiceError: The service said no.
-            NoAnswerError: None answers, or what does is no Sametrack service.
+            ServiceError: The service returned an error response.
+            NoAnswerError: The service is unreachable, or not a Sametrack service.
         """
         attempt = 0
         while True:
@@ -81,7 +81,7 @@ class Sender:
         return to_answer(ask, response)
 
     def _pages(self, ask_at: Callable[[int], Ask[Any]], name: str) -> Iterator[Video]:
-        """The works of every page; the cursor of a page is its field `name`."""
+        """Yield the videos of every page; `name` is the field of the cursor."""
         cursor: int | None = 0
         while cursor is not None:
             now = cursor
@@ -90,9 +90,7 @@ class Sender:
             cursor = next_cursor(data, name, now=now)
 
     def _listen(self, path: str, *, silence_s: float) -> Generator[JobData | None, None, None]:
-        """Documents of an event stream, None for its other signs of life; whatever ends it, ends
-        this too.
-        """
+        """Yield the documents of an event stream, and None for its other lines."""
         lines = EventLines()
         wait_s = min(EVENTS_SILENCE_S, silence_s)
         try:
@@ -101,4 +99,4 @@ class Sender:
                     for line in response.iter_lines():
                         yield lines.take(line)
         except httpx2.HTTPError:
-            return  # polling goes on where listening broke off
+            return  # the caller continues by polling

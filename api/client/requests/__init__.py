@@ -1,1 +1,1 @@
-"""What is sent for each operation: method, path, query and body. Sends nothing."""
+"""Builds the request of each operation: method, path, query and body. No I/O."""

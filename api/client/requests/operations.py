@@ -1,7 +1,7 @@
-"""What is sent for each operation: method, path, query and body. Sends nothing.
+"""Builds the request of each operation: method, path, query and body. No I/O.
 
-One function per operation, shared by the client that waits and the one that awaits. `Ask[Data]`
-remembers what the `data` of the answer is.
+One function per operation, shared by both clients. `Ask[Data]` carries the type of `data` in the
+response.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ JOBS = f"{APP}/music_collection_jobs"
 
 
 class RelatedOptions(TypedDict, total=False):
-    """The parameters of a discovery; what is left out takes the service's default."""
+    """Parameters of a discovery; omitted ones use the default of the service."""
 
     author_limit: int
     candidate_limit: int
@@ -46,7 +46,7 @@ class RelatedOptions(TypedDict, total=False):
 
 
 class ScanOptions(TypedDict, total=False):
-    """The parameters of a scan; what is left out takes the service's default."""
+    """Parameters of a scan; omitted ones use the default of the service."""
 
     candidate_limit: int
     count: int
@@ -66,7 +66,7 @@ class ScanOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Ask[Data]:
-    """One request. `is_safe`: sending it twice does no more than sending it once."""
+    """A request. `is_safe`: it is idempotent and may be retried."""
 
     method: str
     path: str
@@ -76,7 +76,7 @@ class Ask[Data]:
 
     @property
     def params(self) -> dict[str, str]:
-        """The query as text; None: left to the service's default."""
+        """The query as text, without None values."""
         given = {name: value for name, value in (self.query or {}).items() if value is not None}
         return {name: _text(value) for name, value in given.items()}
 
@@ -108,7 +108,7 @@ def user_metrics(sec_user_id: str, days: int | None, count: int | None) -> Ask[U
 
 
 def hot_videos(music: str, keywords: Sequence[str], options: ScanOptions) -> Ask[HotVideosData]:
-    """Endpoint 5. Sending it again joins the job that it has started."""
+    """Endpoint 5. A repeated request joins the same job."""
     query: Query = {"music_id": music, "search_keywords": ",".join(keywords) or None, **options}
     return Ask("GET", f"{APP}/fetch_music_hot_videos", query)
 
@@ -122,13 +122,13 @@ def hot_videos_batch(
 
 
 def create_job(music: str, keywords: Sequence[str], options: ScanOptions) -> Ask[JobData]:
-    """Endpoint 7, about a track."""
+    """Endpoint 7, for a track."""
     body = {"input": music, **_keywords(keywords), **options}
     return Ask("POST", JOBS, body=body, is_safe=False)
 
 
 def create_search_job(keyword: str, keywords: Sequence[str], options: ScanOptions) -> Ask[JobData]:
-    """Endpoint 7, about a song's name alone."""
+    """Endpoint 7, for the name of a song."""
     body = {"keyword": keyword, "search_only": True, **_keywords(keywords), **options}
     return Ask("POST", JOBS, body=body, is_safe=False)
 
@@ -144,12 +144,12 @@ def cancel_job(job_id: str) -> Ask[JobData]:
 
 
 def jobs(limit: int | None, status: JobStatus | None) -> Ask[JobListData]:
-    """The service's own list of jobs."""
+    """List jobs."""
     return Ask("GET", "/api/v1/sametrack/jobs", {"limit": limit, "status": status})
 
 
 def job_events(job_id: str) -> str:
-    """Path of the event stream of a job."""
+    """Return the path of the event stream of a job."""
     return f"/api/v1/sametrack/jobs/{quote(job_id, safe='')}/events"
 
 
@@ -159,7 +159,7 @@ def related_videos(music: str, options: RelatedOptions) -> Ask[RelatedVideosData
 
 
 def videos(aweme_ids: Sequence[str], *, is_web: bool) -> Ask[VideosData]:
-    """Endpoints 10 (up to 50 ids) and 11 (up to 10). A read, although it is a POST."""
+    """Endpoints 10 (up to 50 ids) and 11 (up to 10). Reads data, although it is a POST."""
     return Ask("POST", f"{WEB if is_web else APP}/fetch_multi_video", body=list(aweme_ids))
 
 

@@ -1,7 +1,4 @@
-"""What is sent for watchlists: their operations, and the shapes of what one says of a list.
-
-The service's own operations. As in `asking.py`, nothing is sent here.
-"""
+"""Requests for watchlists, and the types of their bodies."""
 
 from collections.abc import Sequence
 from typing import Literal, TypedDict
@@ -21,14 +18,14 @@ LISTS = "/api/v1/sametrack/watchlists"
 
 
 class WatchEntryGiven(TypedDict):
-    """One thing to look at: its kind, and its id or a link."""
+    """An entry: its kind, and its id or a link."""
 
     kind: Literal["track", "account", "hashtag"]
     input: str
 
 
 class WatchThresholdsGiven(TypedDict, total=False):
-    """From which change on a digest names it; None: never. What is left out takes the default."""
+    """Smallest changes that a digest reports; None: never. Omitted ones use the default."""
 
     velocity: float | None
     rank_change: int | None
@@ -36,7 +33,7 @@ class WatchThresholdsGiven(TypedDict, total=False):
 
 
 class WatchlistChanges(TypedDict, total=False):
-    """What may be said of a watchlist beside its name; what is left out stays as it is."""
+    """Changes to a watchlist; omitted fields stay unchanged."""
 
     every: str
     entries: Sequence[WatchEntryGiven]
@@ -46,7 +43,7 @@ class WatchlistChanges(TypedDict, total=False):
 
 
 class WatchlistOptions(TypedDict, total=False):
-    """What a new watchlist need not say."""
+    """Optional fields of a new watchlist."""
 
     thresholds: WatchThresholdsGiven
     parameters: ScanOptions
@@ -54,50 +51,50 @@ class WatchlistOptions(TypedDict, total=False):
 
 
 def watchlists() -> Ask[WatchlistsData]:
-    """All lists."""
+    """List watchlists."""
     return Ask("GET", LISTS)
 
 
 def create_watchlist(
     name: str, every: str, entries: Sequence[WatchEntryGiven], options: WatchlistOptions
 ) -> Ask[WatchlistData]:
-    """A new list."""
+    """Create a watchlist."""
     body = {"name": name, "every": every, "entries": list(entries), **options}
     return Ask("POST", LISTS, body=body, is_safe=False)
 
 
 def watchlist(name: str) -> Ask[WatchlistData]:
-    """One list."""
+    """Read a watchlist."""
     return Ask("GET", _path(name))
 
 
 def change_watchlist(name: str, changes: WatchlistChanges) -> Ask[WatchlistData]:
-    """Other words for a list. Said twice they change nothing."""
+    """Change a watchlist. Idempotent."""
     return Ask("PATCH", _path(name), body=dict(changes))
 
 
 def delete_watchlist(name: str) -> Ask[WatchlistDeletedData]:
-    """No list any more."""
+    """Delete a watchlist."""
     return Ask("DELETE", _path(name), is_safe=False)
 
 
 def run_watchlist(name: str) -> Ask[WatchRunData]:
-    """A run at once."""
+    """Start a run now."""
     return Ask("POST", f"{_path(name)}/runs", is_safe=False)
 
 
 def watchlist_runs(name: str, limit: int | None) -> Ask[WatchRunsData]:
-    """The newest runs."""
+    """List the newest runs."""
     return Ask("GET", f"{_path(name)}/runs", {"limit": limit})
 
 
 def watchlist_run(name: str, run_id: str) -> Ask[WatchRunData]:
-    """One run."""
+    """Read a run."""
     return Ask("GET", f"{_path(name)}/runs/{quote(run_id, safe='')}")
 
 
 def watchlist_digests(name: str, limit: int | None) -> Ask[WatchDigestsData]:
-    """The newest digests."""
+    """List the newest digests."""
     return Ask("GET", f"{_path(name)}/digests", {"limit": limit})
 
 
