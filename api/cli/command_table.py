@@ -168,7 +168,7 @@ COMMANDS = (
         "erase",
         MAINTAIN,
         "system.erase:erase",
-        "Erase an account from rows, payloads, results, reports, excerpts and caches. Irreversible.",
+        "Erase an account from tables, payloads, results, reports and caches. Irreversible.",
     ),
     CommandEntry(
         "maintain",

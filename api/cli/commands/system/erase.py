@@ -24,7 +24,7 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
-    """Erase an account from rows, payloads, results, reports, excerpts and caches. Irreversible.
+    """Erase an account from tables, payloads, results, reports and caches. Irreversible.
 
     A salted hash is kept, so that the account is not collected again. Afterwards every file of the
     profile is searched, and reads as of an earlier date report `history_rewritten`. Stop service
