@@ -108,7 +108,7 @@ class _Looks:
         app = self._known_app()
         if app is not None and app.is_stand_in != is_stand_in:
             raise unavailable("stand_in_device" if is_stand_in else "real_device", phone.serial)
-        what = "the stand-in device" if is_stand_in else "online"
+        what = "the simulated device" if is_stand_in else "online"
         self._good(NAMES[1], f"{phone.serial}: {what}")
 
     async def _app(self, phone: Phone) -> tuple[App, str]:

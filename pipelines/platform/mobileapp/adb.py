@@ -96,7 +96,7 @@ class AdbPhone:
         return await self._call(lambda: str(self._device.get_state()))
 
     async def is_stand_in(self) -> bool:
-        """Whether it says of itself that it is the stand-in."""
+        """Whether it identifies itself as the simulated device."""
         return (await self._shell("getprop", STAND_IN_PROPERTY)).strip() == "1"
 
     async def version_of(self, package: str) -> str | None:

@@ -2,7 +2,7 @@
 
 A body holds the trees as the device dumped them and the name of their layout, so that a better
 layout reads an old body better. Accounts are known by their handle alone: the id comes from
-elsewhere, and a work without it has no author here.
+elsewhere, and a video without it has no author here.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ PATH = "/app"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One work as it was read: the dump of its screen, and that of its share panel."""
+    """One video as it was read: the dump of its screen, and that of its share panel."""
 
     aweme_id: str
     work: str
@@ -37,13 +37,13 @@ def pack_track(dump: str, *, layout: str) -> bytes:
 
 
 def pack_page(items: Sequence[Item], *, layout: str, cursor: int, has_more: bool) -> bytes:
-    """The body of some works of a track; `cursor` is the place after the last of them."""
+    """The body of some videos of a track; `cursor` is the place after the last of them."""
     works = [asdict(item) for item in items]
     return orjson.dumps({"layout": layout, "items": works, "cursor": cursor, "has_more": has_more})
 
 
 def pack_work(item: Item, *, layout: str, music_id: str, account: Author | None = None) -> bytes:
-    """The body of one work, of the track that showed it."""
+    """The body of one video, of the track that showed it."""
     told = None if account is None else asdict(account)
     return orjson.dumps(
         {"layout": layout, "item": asdict(item), "music_id": music_id, "account": told}
@@ -68,7 +68,7 @@ def parse_app_track(body: bytes, *, music_id: str, app: App, seen: Seen) -> Trac
 
 
 def parse_app_page(body: bytes, *, music_id: str, app: App, seen: Seen) -> VideoPage:
-    """Some works of a track, in the order shown.
+    """Some videos of a track, in the order shown.
 
     Raises:
         StructureChangedError: As for a track.
@@ -79,7 +79,7 @@ def parse_app_page(body: bytes, *, music_id: str, app: App, seen: Seen) -> Video
 
 
 def parse_app_work(body: bytes, *, app: App, seen: Seen) -> VideoDetail:
-    """One work with the counts that the app shows; its sound cannot be heard from here.
+    """One video with the counts that the app shows; its sound is not available here.
 
     Raises:
         StructureChangedError: As for a track.

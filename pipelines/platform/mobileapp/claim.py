@@ -60,7 +60,7 @@ class Claim:
 
     def _in_use(self) -> DeviceUnavailableError:
         return DeviceUnavailableError(
-            f"the device {self._serial} is read by somebody else",
+            f"the device {self._serial} is used by another process",
             surface="device",
             reason="in_use",
             hint=advice("in_use", serial=self._serial, port=0),

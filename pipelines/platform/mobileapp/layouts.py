@@ -38,7 +38,7 @@ class Selector(_Part):
 
 
 class TrackLayout(_Part):
-    """The page of a track: `first` opens the first of its works."""
+    """The page of a track: `first` opens the first of its videos."""
 
     sign: Selector
     title: Selector
@@ -47,7 +47,7 @@ class TrackLayout(_Part):
 
 
 class WorkLayout(_Part):
-    """One work of a feed. `is_paused_by_tap`: while it plays, the tree cannot be read."""
+    """One video of a feed. `is_paused_by_tap`: while it plays, the tree cannot be read."""
 
     sign: Selector
     author: Selector
@@ -60,14 +60,14 @@ class WorkLayout(_Part):
 
 
 class ShareLayout(_Part):
-    """What the share button brings: a text that holds the public link of the work."""
+    """What the share button brings: a text that holds the public link of the video."""
 
     sign: Selector
     link: Selector
 
 
 class AccountLayout(_Part):
-    """The page of an account, which the author of a work leads to: its public handle."""
+    """The page of an account, which the author of a video leads to: its public handle."""
 
     sign: Selector
     handle: Selector

@@ -20,8 +20,8 @@ _ADVICE: Mapping[str, str] = {
     "lost": "the connection to {serial} broke: check the cable or the emulator",
     "link_not_opened": "the app does not open links: install it, or set MOBILEAPP_PACKAGE",
     "in_use": "another scan reads with {serial}; wait, or give it a device of its own",
-    "stand_in_device": "{serial} is the stand-in device, which the profile `sandbox` alone reads",
-    "real_device": "the profile `sandbox` reads the stand-in device alone, and {serial} is a real "
+    "stand_in_device": "{serial} is the simulated device, which the profile `sandbox` alone reads",
+    "real_device": "the profile `sandbox` reads the simulated device alone, and {serial} is a real "
     "one",
 }
 
@@ -49,7 +49,7 @@ class Phone(Protocol):
         """`device` when it is online."""
 
     async def is_stand_in(self) -> bool:
-        """Whether it says of itself that it is the stand-in."""
+        """Whether it identifies itself as the simulated device."""
 
     async def version_of(self, package: str) -> str | None:
         """The version of an app; None where it is not installed."""

@@ -1,7 +1,7 @@
-"""Moving through the app: to a track, from one of its works to the next, and back after a loss.
+"""Moving through the app: to a track, from one of its videos to the next, and back after a loss.
 
 One step at a time, each waiting for its turn; a demand of the platform ends the reading by name.
-Places are counted from the first work of a track, so that a device that went away and came back is
+Places are counted from the first video of a track, so that a device that went away and came back is
 led to where it was.
 """
 
@@ -34,9 +34,9 @@ LOOK_EVERY_S = 0.3
 RETURN_S = 60.0
 """How long a device that was lost may take to come back."""
 LOSSES = 3
-"""So often it may be lost while some works are read."""
+"""Maximum number of losses while some videos are read."""
 NAMELESS = 3
-"""After so many works in a row whose link cannot be read, something is wrong with the layout."""
+"""After so many videos in a row whose link cannot be read, something is wrong with the layout."""
 
 type LinkOf = Callable[[str], str]
 type Identify = Callable[[str], Awaitable[str | None]]
@@ -52,7 +52,7 @@ class Screen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the device is: at a work of a track, counted from 0."""
+    """Where the device is: at a video of a track, counted from 0."""
 
     music_id: str
     index: int
@@ -61,7 +61,7 @@ class Place:
 
 @dataclass(slots=True)
 class AppPage:
-    """Works of a track as they were read. `taken` counts those without a link, too."""
+    """Videos of a track as they were read. `taken` counts those without a link, too."""
 
     items: list[Item]
     taken: int = 0
@@ -79,7 +79,7 @@ class AppReader:
         claim: Keeps other readers of this machine away.
         clock: Time, for waits.
         link_of: The public link of a track, by its id.
-        identify: The work that a shared text names.
+        identify: The video that a shared text names.
 
     Raises (all methods):
         DeviceUnavailableError: The device cannot be used, or did not come back.
@@ -117,7 +117,7 @@ class AppReader:
     async def ready(self) -> Layout:
         """The layout of the app on the device.
 
-        A device that is not there is told at once; nobody waits for it.
+        A missing device is reported at once, without waiting.
         """
         if self._layout is None:
             self._layout = await find_layout(self._phone, self.app)
@@ -130,7 +130,7 @@ class AppReader:
             return (await self._open_track(music_id)).dump
 
     async def read_page(self, music_id: str, cursor: int, count: int) -> AppPage:
-        """At most `count` works from a place on. What ends the reading after some were read is
+        """At most `count` videos from a place on. What ends the reading after some were read is
         raised when the next ones are asked for, so that nothing that was read is lost.
         """
         if (music_id, cursor) in self._ended:
@@ -150,7 +150,7 @@ class AppReader:
         return page
 
     async def read_handle(self, link: str) -> str | None:
-        """The public handle of the author of the work that a link opens."""
+        """The public handle of the author of the video that a link opens."""
         layout = await self.ready()
         if layout.account is None:
             return None
@@ -179,11 +179,11 @@ class AppReader:
                     note_item(item.aweme_id)
                 elif page.nameless >= NAMELESS:
                     raise refused(
-                        "structure", "no work names its link", surface=SURFACE, reason="no_link"
+                        "structure", "no video names its link", surface=SURFACE, reason="no_link"
                     )
 
     async def _read_item(self, place: Place) -> Item | None:
-        """The work at a place, with its link; None where that names no work."""
+        """The video at a place, with its link; None where that names no video."""
         layout = await self.ready()
         await self._act(lambda: self._tap(place.screen, layout.work.share))
         shown = await self._settle("share", layout)
@@ -196,7 +196,7 @@ class AppReader:
         return Item(aweme_id=aweme_id, work=place.screen.dump, share=shown.dump)
 
     async def _go_to(self, music_id: str, index: int) -> Place | None:
-        """The work at a place; None past the last one."""
+        """The video at a place; None past the last one."""
         place = self._place
         if place is None or place.music_id != music_id or place.index > index:
             place = await self._open_feed(music_id)
@@ -215,13 +215,13 @@ class AppReader:
         layout = await self.ready()
         page = await self._open_track(music_id)
         if find(page.tree, layout.track.first) is None:
-            return None  # a track without works
+            return None  # a track without videos
         await self._act(lambda: self._tap(page, layout.track.first))
         screen = await self._settle("work", layout)
         return Place(music_id=music_id, index=0, screen=screen)
 
     async def _advance(self, place: Place) -> Place | None:
-        """The next work; None where swiping leads no further."""
+        """The next video; None where swiping leads no further."""
         layout = await self.ready()
         before = read_work(place.screen.tree, layout)
         for _ in range(2):  # a swipe may be taken for something else once

@@ -18,7 +18,7 @@ type Kind = Literal[
 ]
 type Tree = Sequence[Node]
 
-_SEEN_IDS = 12  # of an unknown screen so many ids are told
+_SEEN_IDS = 12  # ids reported of an unknown screen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class TrackShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkShown:
-    """One work. `is_exact` is False when a count was rounded."""
+    """One video. `is_exact` is False when a count was rounded."""
 
     nickname: str | None
     caption: str | None
@@ -57,7 +57,7 @@ def read(tree: Tree, selector: Selector) -> str | None:
 
 
 def kind_of(tree: Tree, layout: Layout) -> Kind:
-    """Which screen it is. What stands in the way comes first. No word of a person is a sign."""
+    """Which screen it is. What stands in the way comes first. User text is never used as a sign."""
     asked = layout.prompts
     tree = [node for node in tree if not _is_said_by_people(node, layout)]
     in_the_way: tuple[tuple[Kind, tuple[Selector, ...]], ...] = (
@@ -77,7 +77,7 @@ def kind_of(tree: Tree, layout: Layout) -> Kind:
 
 
 def is_at_end(tree: Tree, layout: Layout) -> bool:
-    """True when the feed says that there is no further work."""
+    """True when the feed says that there is no further video."""
     return any(find(tree, selector) is not None for selector in layout.prompts.end)
 
 
@@ -87,7 +87,7 @@ def read_track(tree: Tree, layout: Layout) -> TrackShown:
 
 
 def read_work(tree: Tree, layout: Layout) -> WorkShown:
-    """One work of a feed."""
+    """One video of a feed."""
     at = layout.work
     counts: dict[str, Count | None] = {
         "digg_count": _count(tree, at.digg),
@@ -105,7 +105,7 @@ def read_work(tree: Tree, layout: Layout) -> WorkShown:
 
 
 def seen_ids(tree: Tree) -> str:
-    """The ids of an unknown screen, for whoever has to teach us its layout."""
+    """The ids of an unknown screen, so that an operator can add its layout."""
     ids = dict.fromkeys(node.id for node in tree if node.id)
     return ", ".join(list(ids)[:_SEEN_IDS]) or "no ids"
 

@@ -1,9 +1,9 @@
-"""`mobileapp-guest`: the works of a track as the official app shows them to a guest, one by one, on
-a device that the operator runs. For when the public pages withhold data; slow by nature.
+"""Provider `mobileapp-guest`: a track's videos, read one by one in the official app as a guest.
 
-The app answers what a track is and which works it has. All else is asked as any guest asks, and
-so are the details: where those answer, they complete what the app rounds; where they do not, what
-the app showed stands in.
+It needs an Android device that the operator runs, and serves when the public pages withhold data;
+it is slow by nature. The app provides a track and its videos. Everything else is requested from the
+public surfaces, details included: they replace counts that the app rounds; if they are unavailable,
+the values of the app are used.
 """
 
 from dataclasses import dataclass
@@ -46,13 +46,13 @@ from warehouse.records.videos import Author, Track, UnavailableVideo, VideoDetai
 
 WORK_SURFACE = "app_work"
 PAGE_SIZE = 5
-"""Works per page: what is kept in one go, and lost at most when a scan is cancelled."""
+"""Videos per page: what is kept in one go, and lost at most when a scan is cancelled."""
 NO_EXTRA = "install the extra: `pip install 'sametrack[mobileapp]'`"
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A work that the app showed, and of which track."""
+    """A video that the app showed, and of which track."""
 
     item: Item
     music_id: str
@@ -142,7 +142,7 @@ class MobileAppGuest(VidplatPublic):
     async def fetch_track(self, music_id: str) -> Reading[Track]:
         """The track as its public surface describes it; where that says no, as the app does.
 
-        The app is opened first, so that a device that is not there is told at once.
+        The app is opened first, so that a missing device is reported at once.
         """
         with open_trail() as trail:
             try:
@@ -155,7 +155,7 @@ class MobileAppGuest(VidplatPublic):
         return with_requests(found, trail.request_count)
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """Works of a track from a place on, each opened in the app."""
+        """Videos of a track from a place on, each opened in the app."""
         with open_trail() as trail:
             async with self._manners.watch(self._reader.host, SURFACE):
                 page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
@@ -170,7 +170,7 @@ class MobileAppGuest(VidplatPublic):
         return self._reading(body, value, music_id, seen, trail.request_count)
 
     async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
-        """A work by its public sources, which are exact; else as the app showed it."""
+        """A video by its public sources, which are exact; else as the app showed it."""
         shown = self._shown.get(aweme_id)
         if shown is None:
             return await super().fetch_video(aweme_id)
@@ -210,7 +210,7 @@ class MobileAppGuest(VidplatPublic):
         return self._reading(body, value, music_id, seen, 0)
 
     async def _from_app(self, aweme_id: str, shown: _Shown) -> Reading[Detail]:
-        """A work that no public source shows. Its author is known by name alone, so the app is
+        """A video that no public source shows. Its author is known by name alone, so the app is
         asked for the handle and the platform for the account behind it, where both answer.
         """
         seen = self._seen(WORK_SURFACE)
@@ -221,13 +221,13 @@ class MobileAppGuest(VidplatPublic):
         return self._reading(body, value, aweme_id, seen, 0)
 
     async def _account_of(self, aweme_id: str) -> Author | None:
-        """The author of a work; None where that cannot be told, which is no fault of the work."""
+        """The author of a video; None if unknown, which does not fail the video."""
         if aweme_id not in self._accounts and self._has_accounts:
             try:
                 self._accounts[aweme_id] = await self._read_account(aweme_id)
             except UnresolvedIdError:
                 self._accounts[aweme_id] = None
-            except UpstreamError:  # who said no once is not asked for every other author
+            except UpstreamError:  # a source that refused once is not read for every other author
                 self._has_accounts = False
         return self._accounts.get(aweme_id)
 
@@ -253,7 +253,7 @@ class MobileAppGuest(VidplatPublic):
         )
 
     async def _identify(self, text: str) -> str | None:
-        """The work that a shared text names; a short link is followed."""
+        """The video that a shared text names; a short link is followed."""
         target = self.find_target(text)
         if target is not None and target.kind == "short" and target.url is not None:
             target = await self.resolve_link(target.url)

@@ -64,7 +64,7 @@ class SandboxOptions:
         renderers: Processes that render sound.
         altered_share: Part of the videos with a track whose own sound differs from that of the
             music id that they name.
-        adb_port: Port of the adb server with the stand-in device; None for no device.
+        adb_port: Port of the adb server with the simulated device; None for no device.
     """
 
     seed: int = 1
@@ -113,7 +113,7 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
 
 @asynccontextmanager
 async def _connected(phone: StandInPhone, adb_port: int | None) -> AsyncIterator[None]:
-    """The stand-in device behind its adb server, where one is wanted."""
+    """The simulated device behind its adb server, where one is wanted."""
     if adb_port is None:
         yield
         return

@@ -32,7 +32,7 @@ def states(found: dict[str, Finding]) -> list[str]:
 async def test_a_device_that_is_ready_has_five_good_lines(device: Device) -> None:
     found = await looked(device)
     assert states(found) == ["ok"] * 5
-    assert "the stand-in device" in found["android device"].says
+    assert "the simulated device" in found["android device"].says
     assert found["app"].says.endswith("31.2.0")
 
 

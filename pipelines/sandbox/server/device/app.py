@@ -17,7 +17,7 @@ Name = Literal["home", "missing", "track", "work", "share", "account"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class At:
-    """A screen: of a track, or at one of the works of a feed. A work plays until it is tapped."""
+    """A screen: of a track, or at one of the videos of a feed. A video plays until it is tapped."""
 
     name: Name = "home"
     music_id: str = ""
@@ -28,7 +28,7 @@ class At:
 
 
 class ScriptedApp:
-    """The app of the stand-in device."""
+    """The app of the simulated device."""
 
     def __init__(self, platform: Platform, script: Script, log: Log) -> None:
         self._platform = platform
@@ -72,7 +72,7 @@ class ScriptedApp:
             self._screens.append(replace(at, name="account"))
 
     def swipe_up(self) -> None:
-        """The next work of a feed; the last one stays."""
+        """The next video of a feed; the last one stays."""
         at = self._screens[-1]
         if at.name != "work" or self._prompt() is not None:
             return

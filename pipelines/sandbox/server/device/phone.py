@@ -1,4 +1,4 @@
-"""The stand-in phone: its properties, its files, and the shell commands that a reader needs."""
+"""The simulated phone: its properties, its files, and the shell commands that a reader needs."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence

@@ -15,7 +15,7 @@ _GRID_TOP, _ROWS = 700, 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFacts:
-    """What the app shows of a work."""
+    """What the app shows of a video."""
 
     aweme_id: str
     nickname: str
@@ -26,7 +26,7 @@ class WorkFacts:
 
 
 def facts_of(platform: Platform, work: Work) -> WorkFacts:
-    """A work as its author and the app present it."""
+    """A video as its author and the app present it."""
     author = platform.world.account(work.account)
     return WorkFacts(
         aweme_id=work.aweme_id,
@@ -70,7 +70,7 @@ def missing() -> list[View]:
 
 
 def track(title: str, author: str, likes: list[int], *, uses: int) -> list[View]:
-    """The page of a track: its name, and the first of its works as tiles."""
+    """The page of a track: its name, and the first of its videos as tiles."""
     tiles = [
         View(
             id="cover",
@@ -92,7 +92,7 @@ def track(title: str, author: str, likes: list[int], *, uses: int) -> list[View]
 
 
 def work(shown: WorkFacts, *, is_last_again: bool) -> list[View]:
-    """One work of a feed. `is_last_again`: a swipe led no further, and a toast says so."""
+    """One video of a feed. `is_last_again`: a swipe led no further, and a toast says so."""
     digg, comment, collect, share = (rounded(count) for count in shown.counts)
     toast = View(id="toast", kind=_TEXT, text="没有更多了", box=(340, 1900, 740, 1980))
     return [

@@ -1,4 +1,4 @@
-"""What is to happen on the stand-in device, and what has happened. No logic of screens here."""
+"""Script of the simulated device: faults to inject, and a log of actions. No screen logic."""
 
 from dataclasses import asdict, dataclass, field, fields
 from typing import Literal
@@ -14,9 +14,9 @@ class Script:
         state: What the adb server says of the device.
         is_installed: Whether the app is there.
         version: Which version of it.
-        prompt: What stands in the way, from the work `prompt_after` on; a dialog goes by a tap.
-        prompt_after: How many works of a track are shown before it.
-        shows: How many works of a track the app shows; None for all that are public.
+        prompt: What stands in the way, from the video `prompt_after` on; a dialog goes by a tap.
+        prompt_after: How many videos of a track are shown before it.
+        shows: How many videos of a track the app shows; None for all that are public.
         loading: How many dumps after each step show a screen that still loads.
         lose_after: After so many swipes the device is lost in the middle of one; 0 for never.
         lose_in: Whether it is lost in the swipe, or while the next tree is sent.

@@ -23,7 +23,7 @@ class _GoneError(Exception):
 
 
 class AdbServer:
-    """Serves one phone. `is_waited_for`: somebody waits for an answer that never comes."""
+    """Serves one phone. `is_waited_for`: a client waits for a response that never comes."""
 
     def __init__(self, phone: StandInPhone) -> None:
         self.phone = phone

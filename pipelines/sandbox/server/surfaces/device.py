@@ -1,6 +1,6 @@
-"""The world's own door to the stand-in device: what is to go wrong on it, and what was done.
+"""Control endpoint of the simulated device: faults to inject, and the actions performed on it.
 
-Path `/_world/device`: GET tells, POST sets what is given, DELETE restores. No guest sees it.
+Path `/_world/device`: GET returns, POST sets the given fields, DELETE resets. Hidden from guests.
 """
 
 from starlette.requests import Request
