@@ -1,1 +1,1 @@
-"""Where facts rest: tables, lake, engine, control store and typed reads."""
+"""Facts at rest: records, tables, lake, engine, queries, control store, exports and maintenance."""

@@ -1,18 +1,18 @@
-"""What the music chart shows: issues and their songs. Pure records; dates are those of the issue.
+"""Records of the music chart: issues and their songs.
 
-Nodes and gaps of a chart history belong to the queries, fetching and parsing to `upstream`.
+All dates are dates of an issue. Nodes and gaps of a chart history are rules of the charts feature.
 """
 
 from dataclasses import dataclass
 from datetime import date, datetime
 
 SONG_LIMIT = 20
-"""Songs of an issue that are kept."""
+"""Number of songs kept per issue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartIssue:
-    """One observation of one issue. An issue without a known date has `chart_date` None."""
+    """One observation of one issue. `chart_date` is None when the source does not give a date."""
 
     volid: str
     surface: str
@@ -23,7 +23,7 @@ class ChartIssue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartIndex:
-    """All issues that the source lists, newest first, and the id of the latest."""
+    """All issues the source lists, newest first, and the id of the latest."""
 
     issues: tuple[ChartIssue, ...]
     latest_volid: str | None = None
@@ -31,8 +31,10 @@ class ChartIndex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartSong:
-    """One song of an issue. `rank` is its place in the list, from 1; `sort` is the source's own
-    number, which can have gaps. `previous_rank` None: new on the chart, or not said.
+    """One song of an issue.
+
+    `rank` is its position in the list, from 1. `sort` is the source's own number and can have gaps.
+    `previous_rank` is None for a new song, or when the source does not give it.
     """
 
     rank: int
@@ -51,7 +53,7 @@ class ChartSong:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartPage:
-    """One page of the songs of an issue; `volid` and `chart_date` as the answer itself says."""
+    """One page of an issue's songs; `volid` and `chart_date` are taken from the response itself."""
 
     songs: tuple[ChartSong, ...]
     surface: str

@@ -1,11 +1,11 @@
-"""The coverage ledger: what each source was asked, what it gave and why we stopped."""
+"""Coverage of a job: what each source was asked, what it returned and why reading stopped."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceCoverage:
-    """One source of a job. `stop_reason` is never empty: every stop has a reason."""
+    """One source of a job. Every stop has a reason, so `stop_reason` is never empty."""
 
     surface: str
     requests: int
@@ -16,7 +16,7 @@ class SourceCoverage:
 
 
 def merged(entries: list[SourceCoverage]) -> list[SourceCoverage]:
-    """Add up entries of the same surface and stop reason, keeping first-seen order."""
+    """Sum entries with the same surface and stop reason, in the order they first appear."""
     totals: dict[tuple[str, str], SourceCoverage] = {}
     for entry in entries:
         key = (entry.surface, entry.stop_reason)

@@ -1,6 +1,7 @@
-"""Salted marks of accounts that were erased: enough to know them again, nothing to find them by.
+"""Salted marks of erased accounts.
 
-Pure. Not here: erasing (`warehouse.maintenance.erasure`), what a capture does with a mark.
+A mark recognises an erased id when it appears again, but cannot be turned back into the id. Erasing
+is in `warehouse.maintenance.erasure`.
 """
 
 import hmac
@@ -9,21 +10,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 REASON = "erased"
-"""The platform's own word stands here otherwise: the work was erased here and is not read again."""
+"""Reason of a video that was erased here and is not read again.
+
+Otherwise the field holds the platform's own reason.
+"""
 
 
 _TOKEN = re.compile(rb"[0-9A-Za-z_-]{6,200}")
-"""What an id of the platform looks like, whatever stands around it."""
+"""Pattern of a platform id, whatever surrounds it."""
 
 
 def mark_of(salt: str, name: str) -> str:
-    """The mark of an id under a salt."""
+    """Return the mark of an id under a salt."""
     return hmac.new(salt.encode(), name.encode(), "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Every mark of a world, by its salt. Ids of accounts and works are marked alike."""
+    """All marks of a profile, by salt. Ids of accounts and of videos are marked the same way."""
 
     by_salt: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
@@ -31,7 +35,7 @@ class Marks:
         return bool(self.by_salt)
 
     def hold(self, *names: str | None) -> bool:
-        """True when any of these ids was erased."""
+        """Return True if any of these ids was erased."""
         return any(
             mark_of(salt, name) in marks
             for salt, marks in self.by_salt.items()
@@ -40,12 +44,15 @@ class Marks:
         )
 
     def occur_in(self, body: bytes) -> bool:
-        """True when a body names anything that was erased; about 2 µs per word and salt."""
+        """Return True if a body names anything that was erased.
+
+        Costs about 2 µs per token and salt.
+        """
         return bool(self) and self.hold(*(word.decode() for word in set(_TOKEN.findall(body))))
 
 
 def gathered(rows: Iterable[tuple[str, Iterable[str]]]) -> Marks:
-    """Marks of several erasures."""
+    """Combine the marks of several erasures."""
     found: dict[str, set[str]] = {}
     for salt, marks in rows:
         found.setdefault(salt, set()).update(marks)

@@ -1,4 +1,4 @@
-"""The one error tree. A cause has a class, and a class has one stable word (`type`).
+"""The error tree. Each cause has a class, and each class has one stable name on the wire (`type`).
 
 SametrackError
 ├── InputError
@@ -13,24 +13,24 @@ SametrackError
 │   └── AudioUnavailableError      ChartUnavailableError
 ├── ProviderUnsupportedError       ProfileNotChosenError     RunCancelledError
 ├── JobNotFoundError               WorkerUnavailableError   CapacityExhaustedError
-├── WorldTooEasyError              an invented world would prove nothing
+├── WorldTooEasyError              the sandbox is too easy to prove anything
 └── WarehouseError
     ├── WarehouseUnavailableError  StoreTooNewError         WrongWorldError
-    └── ContractBrokenError        a row does not fit its table
+    └── ContractBrokenError        a row does not match its table
 
-What belongs here: names and the words that travel with them. Not here: HTTP status codes
-(`api/responses/errors.py`), retry policy (`pipelines/platform/http/client.py`).
+HTTP status codes are in `api/responses/errors.py`, the retry policy is in
+`pipelines/platform/http/client.py`.
 """
 
 from typing import ClassVar
 
 
 class SametrackError(Exception):
-    """Root of everything that Sametrack raises on purpose.
+    """Base class of every error that Sametrack raises on purpose.
 
     Args:
-        detail: What was wrong, with the value it was wrong with. Never an upstream body or a path.
-        hint: What the reader can do next.
+        detail: What was wrong, with the offending value. Never an upstream body or a path.
+        hint: What the caller can do next.
         retry_after: Seconds after which the same call may succeed, where known.
     """
 
@@ -45,7 +45,7 @@ class SametrackError(Exception):
         self.retry_after = retry_after
 
     def to_document(self) -> dict[str, object]:
-        """The `error` that answers and failed jobs carry; `upstream` is filled in below."""
+        """Return the `error` object of responses and failed jobs. Subclasses fill in `upstream`."""
         return {
             "type": self.type,
             "detail": self.detail,
@@ -56,52 +56,52 @@ class SametrackError(Exception):
 
 
 class InputError(SametrackError):
-    """What the caller gave cannot be used."""
+    """The caller's input cannot be used."""
 
     type = "invalid_parameter"
 
 
 class InvalidParameterError(InputError):
-    """A parameter has the wrong type or lies outside its limits."""
+    """A parameter has the wrong type or is out of range."""
 
 
 class InvalidMusicInputError(InputError):
-    """Neither a music id, nor a link to a track, nor a link of a video that uses one."""
+    """The input is no music id, no track link and no link of a video that uses a track."""
 
     type = "invalid_music_input"
 
 
 class UnresolvedIdError(InputError):
-    """No `sec_user_id` can be read from what was given."""
+    """No `sec_user_id` can be read from the input."""
 
     type = "unresolvable_sec_user_id"
 
 
 class InvalidInputsError(InputError):
-    """The list of a batch is missing, empty, too long or holds something else than text."""
+    """The list of a batch is missing, empty, too long or contains something other than text."""
 
     type = "invalid_inputs"
 
 
 class InvalidVideoIdsError(InputError):
-    """Not a top-level list of the allowed size of video ids."""
+    """The body is not a top-level list of video ids, or the list has the wrong size."""
 
     type = "invalid_video_ids"
 
 
 class InvalidDateRangeError(InputError):
-    """The dates of a chart query do not make a range that the chart has."""
+    """The dates of a chart query do not form a range the chart has."""
 
     type = "invalid_date_range"
 
 
 class UpstreamError(SametrackError):
-    """A public surface gave no data. `type` is also the stop reason that a job reports.
+    """A public surface returned no data. `type` is also the stop reason that a job reports.
 
     Args:
-        surface: Which surface of the platform, for example `music_list`.
-        reason: The platform's own word for it, where it gave one.
-        status: HTTP status of the answer, where there was one.
+        surface: Surface of the platform, for example `music_list`.
+        reason: The platform's own word for the reason, where it gave one.
+        status: HTTP status of the response, where there was one.
     """
 
     type = "upstream_unreachable"
@@ -122,31 +122,31 @@ class UpstreamError(SametrackError):
         self.status = status
 
     def to_document(self) -> dict[str, object]:
-        """The same with what the surface answered."""
+        """Return the `error` object with the details of the surface."""
         upstream = {"surface": self.surface, "reason": self.reason, "status": self.status}
         return super().to_document() | {"upstream": upstream}
 
 
 class EmptyAnswerError(UpstreamError):
-    """HTTP 200 with nothing in it, or the bare word `blocked`."""
+    """HTTP 200 with an empty body, or with the single word `blocked`."""
 
     type = "upstream_empty"
 
 
 class PageWithoutDataError(UpstreamError):
-    """The page came as a shell: its data container is there, the data is not."""
+    """The page is an empty shell: it has the data container but no data."""
 
     type = "upstream_page_without_data"
 
 
 class VerificationDemandedError(UpstreamError):
-    """A captcha page, a script challenge or `verify_check`. We stop; we never solve it."""
+    """A captcha page, a script challenge or `verify_check`. Sametrack stops and never solves it."""
 
     type = "upstream_verification"
 
 
 class LoginRequiredError(UpstreamError):
-    """The surface wants an account. We have none and want none."""
+    """The surface requires an account, and Sametrack has none."""
 
     type = "upstream_login_required"
 
@@ -158,35 +158,35 @@ class ForbiddenError(UpstreamError):
 
 
 class RateLimitedError(UpstreamError):
-    """HTTP 429; `retry_after` says how long the platform asked us to wait."""
+    """HTTP 429; `retry_after` is how long the platform asks clients to wait."""
 
     type = "upstream_rate_limited"
 
 
 class RegionBlockedError(UpstreamError):
-    """The platform sends this region elsewhere."""
+    """The platform redirects this region elsewhere."""
 
     type = "upstream_region_blocked"
 
 
 class SubstitutionError(UpstreamError):
-    """Another item came than was asked for, or a redirect led off the platform."""
+    """The response is about another item than requested, or a redirect left the platform."""
 
     type = "upstream_substitution"
 
 
 class StructureChangedError(UpstreamError):
-    """Keys or types are not as known; the keys seen are in `reason`."""
+    """Keys or types differ from the known ones; `reason` lists the keys found."""
 
     type = "upstream_structure_changed"
 
 
 class UnreachableError(UpstreamError):
-    """Time-out, reset, DNS failure or 5xx."""
+    """Timeout, connection reset, DNS failure or 5xx."""
 
 
 class BudgetSpentError(UpstreamError):
-    """Our own daily budget for this host is used up."""
+    """The daily request budget for this host is used up."""
 
     type = "upstream_budget_spent"
 
@@ -204,61 +204,61 @@ class AppUnreadableError(UpstreamError):
 
 
 class AudioUnavailableError(UpstreamError):
-    """No sound could be read for anything that had to be heard."""
+    """No audio could be read for any video that had to be verified."""
 
     type = "audio_unavailable"
 
 
 class ChartUnavailableError(UpstreamError):
-    """The chart host answered, but not with a chart."""
+    """The chart host answered, but without a chart."""
 
     type = "chart_unavailable"
 
 
 class ProviderUnsupportedError(SametrackError):
-    """The chosen provider cannot answer this question."""
+    """The selected provider does not support this request."""
 
     type = "provider_unsupported"
 
 
 class ProfileNotChosenError(SametrackError):
-    """No platform profile is chosen, so nothing may be contacted."""
+    """No platform profile is selected, so nothing may be contacted."""
 
     type = "profile_not_chosen"
 
 
 class RunCancelledError(SametrackError):
-    """Somebody asked for the end of the job that this is done for. Not a fault."""
+    """The job of this run was cancelled. Not a fault."""
 
     type = "cancelled"
 
 
 class JobNotFoundError(SametrackError):
-    """No job has this id, or its retention is over."""
+    """No job has this id, or its retention period is over."""
 
     type = "job_not_found"
 
 
 class WorkerUnavailableError(SametrackError):
-    """No worker is alive to run what was asked for."""
+    """No live worker can run the request."""
 
     type = "worker_unavailable"
 
 
 class CapacityExhaustedError(SametrackError):
-    """Too much is queued, or the disk is too full, to take on more."""
+    """The queue or the disk is too full to accept more."""
 
     type = "capacity_exhausted"
 
 
 class WorldTooEasyError(SametrackError):
-    """An invented world is easier than its floors; a result against it would prove nothing."""
+    """A sandbox is easier than its minimum difficulty; a result against it would prove nothing."""
 
     type = "internal_error"
 
 
 class WarehouseError(SametrackError):
-    """The warehouse cannot do what was asked."""
+    """The warehouse cannot serve the request."""
 
     type = "warehouse_unavailable"
 
@@ -268,14 +268,14 @@ class WarehouseUnavailableError(WarehouseError):
 
 
 class StoreTooNewError(WarehouseError):
-    """The store was written by a newer Sametrack than this one."""
+    """A newer version of Sametrack wrote the store."""
 
 
 class WrongWorldError(WarehouseError):
-    """The store belongs to another profile; worlds never mix."""
+    """The store belongs to another profile; profiles never share a store."""
 
 
 class ContractBrokenError(WarehouseError):
-    """A row does not fit its table: a column is missing, unknown or of another type."""
+    """A row does not match its table: a column is missing, unknown or of another type."""
 
     type = "internal_error"

@@ -1,7 +1,7 @@
-"""What was heard: the numbers of one compared pair and the verdict they lead to.
+"""Evidence of an audio comparison: the measurements of one pair and the verdict.
 
-The limits are the specification's (endpoint 9, verification rules). Measuring is in
-`pipelines/audio`; this module only names the result.
+The thresholds are the specification's (endpoint 9, verification rules). Measuring is in
+`pipelines/audio`.
 """
 
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from typing import Literal
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
 JUDGING_REVISION = "2"
-"""Raised whenever the same features would get other verdicts under the same algorithm."""
+"""Incremented whenever the same features would get other verdicts under the same algorithm."""
 
 Segment = Literal["whole", "local"]
 VariantKind = Literal["speed", "tempo", "pitch"]
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
 Observation = Literal["likely_cover", "uncertain"]
-"""What a rejected pair is likely to be; never a confirmation."""
+"""Likely explanation of a rejected pair; never a confirmation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The thresholds a pair must meet. Distances: lower is better. Score: higher is better."""
+    """Thresholds that a pair must meet. For distances lower is better, for the score higher."""
 
     whole_chroma_distance: float = 0.25
     whole_mfcc_distance: float = 0.48
@@ -34,12 +34,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEvidence:
-    """The comparison of one reference sound with one candidate sound.
+    """Comparison of one reference sound with one candidate sound.
 
-    Distances are 1 - correlation (0 identical, about 1 unrelated), times in seconds, `score` in
-    0..1. `speed` is candidate speed over reference speed and `semitones` its pitch shift; both
-    are 1.0 and 0.0 for a pair judged as heard. None: not measured. `observation` names what a
-    rejected pair is likely to be; None: nothing to say, or judged before observations were made.
+    Distances are 1 - correlation (0 identical, about 1 unrelated), times are seconds, `score` is
+    between 0 and 1. `speed` is candidate speed over reference speed and `semitones` the pitch shift
+    of the candidate; 1.0 and 0.0 mean the pair was compared unshifted. None means not measured.
+    `observation` is the likely explanation of a rejected pair, or None.
     """
 
     verdict: Verdict
@@ -59,7 +59,7 @@ class PairEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A pair's evidence with who was compared with whom, and by which versions."""
+    """Evidence of a pair with the compared videos and the versions used."""
 
     comparison_id: str
     reference_aweme_id: str
@@ -74,13 +74,13 @@ class Comparison:
 
 
 def variant_kind(pair: PairEvidence) -> VariantKind:
-    """What was undone to hear the recording: speed moves tempo and pitch together."""
+    """Return the kind of a variant. Speed changes tempo and pitch together."""
     if pair.semitones == 0.0:
         return "tempo"
     return "pitch" if pair.speed == 1.0 else "speed"
 
 
-_TOLERANCE = 1e-9  # so that a distance of exactly the limit passes whatever the rounding
+_TOLERANCE = 1e-9  # a distance equal to the limit passes despite rounding
 
 
 def meets_rule(
@@ -91,7 +91,7 @@ def meets_rule(
     overlap_s: float,
     limits: Limits,
 ) -> bool:
-    """True when the literal rule of this segment holds (endpoint 9, rules 2 and 3)."""
+    """Return True if the pair meets the rule of this segment (endpoint 9, rules 2 and 3)."""
     if segment == "whole":
         allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
     else:
@@ -105,7 +105,7 @@ def meets_rule(
 
 
 def holds_as_heard(pair: PairEvidence, limits: Limits) -> bool:
-    """True when the numbers of a pair confirm it at its own speed and pitch (rules 2 to 4)."""
+    """Return True if the pair is confirmed at its own speed and pitch (rules 2 to 4)."""
     if pair.chroma_distance is None or pair.mfcc_distance is None or pair.overlap_s is None:
         return False
     if pair.segment is None or pair.score is None or (pair.speed, pair.semitones) != (1.0, 0.0):

@@ -1,8 +1,7 @@
-"""Which stretches of two compared sounds a person should hear: the judged one and a second around
-it, beginning at the same moment of the music in both.
+"""Excerpts of two compared sounds: the matched segment with a one-second margin.
 
-Numbers in, numbers out. Not here: cutting (`pipelines/audio`), keeping
-(`warehouse/home/excerpt_files.py`).
+Both excerpts begin at the same moment of the music. Cutting is in `pipelines/audio`, storage in
+`warehouse/home/excerpt_files.py`.
 """
 
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ LONGEST_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """A stretch of a sound, in seconds of its own time, to the millisecond."""
+    """A section of a sound, in seconds of that sound, rounded to milliseconds."""
 
     sha256: str
     start_s: float
@@ -28,13 +27,13 @@ class Excerpt:
 def excerpts_of(
     pair: PairEvidence, *, reference_sha256: str | None, candidate_sha256: str | None
 ) -> dict[Role, Excerpt]:
-    """The stretch of each sound whose hash is known; nothing for a pair that was not compared."""
+    """Return the excerpt of each sound whose hash is known; empty for an uncompared pair."""
     first, second = pair.reference_start_s, pair.candidate_start_s
     if first is None or second is None or pair.overlap_s is None:
         return {}
     tempo = pair.speed or 1.0
     lead = min(MARGIN_S, first, second * tempo)
-    # a candidate that plays slower needs more of its own time for the same music
+    # A slower candidate takes longer to play the same music.
     duration = min(LONGEST_S, LONGEST_S * tempo, lead + pair.overlap_s + MARGIN_S)
     stretches: tuple[tuple[Role, str | None, float, float], ...] = (
         ("reference", reference_sha256, first - lead, duration),

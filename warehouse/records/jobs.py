@@ -1,5 +1,6 @@
-"""The life of a collection job: its states, its moves, its progress. Pure; stored by the
-control store, driven by the worker.
+"""Jobs: their statuses, allowed transitions, stages and progress.
+
+Stored by the control store and driven by the worker.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ Origin = Literal["api", "cli", "console", "schedule", "launchpad"]
 
 SCAN, KEYWORD_SEARCH, DISCOVERY = "scan", "keyword_search", "discovery"
 KINDS = (SCAN, KEYWORD_SEARCH, DISCOVERY)
-"""What a job can do: scan a track, search for a song's name alone, discover related videos."""
+"""Kinds of job: scan a track, search for a song's name alone, discover related videos."""
 
 PRIORITY_PEOPLE = 100
 PRIORITY_SCHEDULES = 10
@@ -43,19 +44,19 @@ STAGES: tuple[str, ...] = (
 
 
 def keyword_subject(keyword: str) -> str:
-    """What a search by name is about, equal for equal names: `keyword:<hash>`."""
+    """Return the subject of a search by name, the same for equal names: `keyword:<hash>`."""
     name = unicodedata.normalize("NFKC", keyword).casefold().strip()
     return f"keyword:{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
 def may_move(before: JobStatus, after: JobStatus) -> bool:
-    """True when a job in state `before` may enter state `after`."""
+    """Return True if a job may change from status `before` to status `after`."""
     return after in MOVES[before]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a job is. Counts only grow; `eta_s` is an estimate, None where none can be made."""
+    """Progress of a job. Counts only grow; `eta_s` is an estimate, or None if none can be made."""
 
     stage: str = "resolving"
     stage_index: int = 0
@@ -71,11 +72,11 @@ class Progress:
     updated_at: str | None = None
 
     def to_document(self) -> dict[str, object]:
-        """Plain JSON values, in the order of the fields."""
+        """Return plain JSON values, in the order of the fields."""
         return asdict(self)
 
     def at(self, stage: str) -> "Progress":
-        """The same counts at another stage."""
+        """Return the same counts at another stage."""
         return replace(self, stage=stage, stage_index=STAGES.index(stage))
 
 
@@ -83,8 +84,8 @@ class Progress:
 class Job:
     """One job row. Times are UTC. `target` is the music id once known, else the input as given.
 
-    `error` is the document of decisions, section 1 (`type`, `detail`, `hint`, `retry_after`,
-    `upstream`), None unless failed.
+    `error` is the error document of decisions, section 1 (`type`, `detail`, `hint`, `retry_after`,
+    `upstream`), or None unless the job failed.
     """
 
     job_id: str

@@ -1,6 +1,6 @@
-"""What a guest search shows, page by page, and why it ends. Pure records.
+"""Records of guest search: pages, positions, and why a search term ended.
 
-Deciding which terms to search belongs to the scan; fetching and parsing belong to `upstream`.
+Choosing the terms is part of the scan; fetching and parsing are in `pipelines/platform`.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ SearchStop = Literal[
     "batch_target_reached",
     "candidate_limit",
 ]
-"""Why a term ended when no upstream error ended it; else the reason is the error's `type`."""
+"""Why a term ended without an upstream error; otherwise the reason is the error's `type`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlace:
-    """Where a page of a search begins: all three are passed on unchanged from the page before."""
+    """Position where a search page begins; all three values come unchanged from the page before."""
 
     cursor: int = 0
     search_id: str = ""
@@ -32,8 +32,10 @@ class SearchPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage:
-    """One page of a search, in the order shown. `nil_type` is the platform's own word for "no
-    result", where it gave one; `skipped_cards` counts cards that are no works (users, words).
+    """One page of a search, in display order.
+
+    `nil_type` is the platform's own word for "no result", where it gave one; `skipped_cards` counts
+    cards that are not videos (users, related words).
     """
 
     videos: tuple[Video, ...]

@@ -1,4 +1,4 @@
-"""What links songs of the chart to music ids: sounds, matches by audio, statements of users."""
+"""Links between chart songs and music ids: platform music, audio matches, decisions of users."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ SAYINGS: tuple[Said, ...] = get_args(Said)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sound:
-    """A music id of the platform. The author of a user sound is who uploaded it, no artist."""
+    """A music id of the platform. For a user sound, `author` is the uploader, not the artist."""
 
     music_id: str
     title: str | None = None
@@ -20,8 +20,9 @@ class Sound:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A scan of `track` confirmed works under `music_id` by listening; `is_variant`: at another
-    speed or pitch.
+    """Videos under `music_id` that a scan of `track` matched by audio.
+
+    `is_variant`: matched at another speed or pitch.
     """
 
     track: str
@@ -31,7 +32,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a person said of a song and a music id."""
+    """A user's decision about a song and a music id."""
 
     song_key: str
     music_id: str

@@ -1,8 +1,8 @@
-"""Now, as observations are stamped and aged: the machine's time, or that of a moved stand-in.
+"""The time that stamps observations: the machine's clock, shifted in the sandbox if requested.
 
-A process works in one world, so there is one such clock per process. Nobody sets it but
-`pipelines/platform/sandbox_clock.py`, for the stand-in platform alone. Leases, heartbeats, time
-limits and rates are of the machine and never ask here.
+A process works with one profile, so it has one such clock. Only
+`pipelines/platform/sandbox_clock.py` sets it. Leases, heartbeats, timeouts and rates use the
+machine's clock instead.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -13,10 +13,10 @@ class _Clock:
 
 
 def observed_now() -> datetime:
-    """The moment at which something is observed that is seen just now, in UTC."""
+    """Return the time of an observation made now, in UTC."""
     return datetime.now(UTC) + _Clock.moved
 
 
 def move_observed_time(*, seconds: float) -> None:
-    """From now on observations are made so many seconds after the machine's own time."""
+    """Shift the time of observations by this many seconds from the machine's clock."""
     _Clock.moved = timedelta(seconds=seconds)

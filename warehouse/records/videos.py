@@ -1,7 +1,7 @@
-"""What was observed, as frozen records. Unknown is None, never 0 and never a guess.
+"""Observed records: videos, accounts, tracks and hashtags. Unknown is None, never 0 or a guess.
 
-Every observed record says when (`observed_at`, UTC) and on which `surface` it was seen. Ids are
-text. Addresses of media expire within hours, so they travel in `VideoDetail` and are never stored.
+Every record has its time (`observed_at`, UTC) and the `surface` it was read from. Ids are text.
+Media URLs expire within hours, so they are only in `VideoDetail` and never stored.
 """
 
 from dataclasses import dataclass, field
@@ -14,8 +14,10 @@ LIST_SURFACES = frozenset({
     "music_list", "music_page", "music_app", "hashtag_list", "hashtag_page", "user_posts",
     "user_page", "search_stream", "search_single", "search_page",
 })  # fmt: skip
-"""Where works are shown in lists. Items are trimmed, differently from day to day, so their counts
-never stand for all that the detail would show.
+"""Surfaces that show videos in lists.
+
+Their items are trimmed, differently from day to day, so their counts never replace those of the
+detail page.
 """
 
 APP_SURFACES = frozenset({"music_app", "app_work"})
@@ -24,7 +26,7 @@ APP_SURFACES = frozenset({"music_app", "app_work"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """The four engagement counts of a work."""
+    """The four engagement counts of a video."""
 
     digg_count: int | None = None
     comment_count: int | None = None
@@ -33,17 +35,17 @@ class Statistics:
 
     @property
     def known(self) -> bool:
-        """True when all four counts were read."""
+        """True if all four counts were read."""
         return None not in self.counts()
 
     def counts(self) -> tuple[int | None, int | None, int | None, int | None]:
-        """Likes, comments, bookmarks, shares."""
+        """Return likes, comments, bookmarks and shares."""
         return (self.digg_count, self.comment_count, self.collect_count, self.share_count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """The author as a work shows it."""
+    """The author as shown with a video."""
 
     sec_uid: str
     uid: str | None = None
@@ -54,8 +56,10 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Music:
-    """The sound as a work shows it. `mapped_title` is the named song that the platform links a
-    user sound to, where it does: a hint for candidates, never a confirmation.
+    """The music as shown with a video.
+
+    `mapped_title` is the named song that the platform links a user sound to, where it does: a hint
+    for candidates, never a confirmation.
     """
 
     music_id: str
@@ -68,7 +72,7 @@ class Music:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hashtag:
-    """A hashtag of a work."""
+    """A hashtag of a video."""
 
     ch_id: str
     name: str
@@ -76,10 +80,10 @@ class Hashtag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Video:
-    """One observation of one work (a video or a photo post).
+    """One observation of one video or photo post.
 
-    `is_exact` is False when a count was shown rounded ("1.2w"); such statistics never count as
-    complete. A trimmed list item leaves everything it did not show as None.
+    `is_exact` is False if a count was shown rounded ("1.2w"); such statistics never count as
+    complete. Fields that a trimmed list item does not show are None.
     """
 
     aweme_id: str
@@ -103,16 +107,16 @@ class Video:
 
     @property
     def statistics_complete(self) -> bool:
-        """True when all four counts were read, read exactly, and read from the work itself."""
+        """True if all four counts were read exactly and from the video's own page."""
         is_detail = self.surface not in LIST_SURFACES
         return is_detail and self.is_exact and self.statistics.known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoDetail:
-    """A work read from its detail surface, with what is needed to hear it.
+    """A video read from its detail surface, with the URLs of its audio.
 
-    `play_urls` are addresses of the sound-carrying stream, best first; they expire.
+    `play_urls` are URLs of the stream with the sound, best first; they expire.
     `is_silent_placeholder` is True for photo posts whose sound is the platform's silent file.
     """
 
@@ -123,7 +127,7 @@ class VideoDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnavailableVideo:
-    """A work that the platform names but does not show: deleted, private, under review."""
+    """A video that the platform names but does not show: deleted, private, under review."""
 
     aweme_id: str
     reason: str
@@ -171,7 +175,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoPage:
-    """One page of a list surface, in the order shown. `has_more` None: the page did not say."""
+    """One page of a list surface, in display order. `has_more` is None if the page does not say."""
 
     videos: tuple[Video, ...]
     cursor: int | None
@@ -180,7 +184,7 @@ class VideoPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashtagInfo:
-    """One observation of one hashtag. `Hashtag` is the mention of one in a work."""
+    """One observation of one hashtag. `Hashtag` is the mention of one on a video."""
 
     ch_id: str
     surface: str

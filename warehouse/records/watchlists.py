@@ -1,8 +1,7 @@
-"""Watchlists: what is looked at again and again, how often, and what is due at a moment. Pure.
+"""Watchlists: what is scanned repeatedly, on which schedule, and which run is due.
 
-Cron expressions are read by a `Calendar` that the caller brings; plain words become cron here.
-All times are UTC. Not here: starting anything (`pipelines/watchlists`), what changed
-(`changes.py`).
+The caller provides the `Calendar` that reads cron expressions; plain phrases become cron here. All
+times are UTC. Starting runs is in `pipelines/watchlists`, comparing them in its `changes.py`.
 """
 
 import re
@@ -24,9 +23,9 @@ LOOK_ENDED: frozenset[LookStatus] = frozenset({"completed", "failed"})
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_ENTRIES = 50
 MISSED_LIMIT = 1000
-"""Missed times are counted up to here: after a long stop nobody wants to know more exactly."""
+"""Missed runs are counted up to this number; after a long stop the exact count is of no use."""
 
-OVERLAP = "the run before had not ended"
+OVERLAP = "the previous run had not finished"
 _NAME = re.compile(NAME_PATTERN)
 _FIELDS = 5
 _HOUR_MIN, _DAY_H = 60, 24
@@ -48,14 +47,14 @@ _EVERY = re.compile(r"every ([1-9][0-9]{0,3}) (minute|hour|day|week)s?")
 _DAY = re.compile(rf"(?:every|weekly on) ({'|'.join(_DAYS)})s?")
 _CLOCK = re.compile(r"(.+?) at ([01]?[0-9]|2[0-3]):([0-5][0-9])")
 HOW_OFTEN = (
-    "Say hourly, daily, weekdays, weekly, monthly, every N minutes, every N hours, every monday, "
-    "each with `at HH:MM` where a day is meant, or a cron expression of five fields; UTC"
+    "Use hourly, daily, weekdays, weekly, monthly, every N minutes, every N hours, every monday, "
+    "with `at HH:MM` for daily and longer, or a cron expression of five fields; UTC"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One thing to look at: its kind, and the id or link as it was given."""
+    """One item of a watchlist: its kind, and the id or link as given."""
 
     kind: EntryKind
     input: str
@@ -63,10 +62,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """From which change on a digest names it; None: never.
+    """Smallest changes that a digest reports; None: never report.
 
-    `velocity`: gain of hot score per day of a work. `rank_change`: places up or down within the
-    Top N. `new_music_id`: another music id turns out to carry the same recording.
+    `velocity`: gain of hot score per day of a video. `rank_change`: positions gained or lost within
+    the Top N. `new_music_id`: another music id carries the same recording.
     """
 
     velocity: float | None = 1000.0
@@ -76,7 +75,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a person says of a watchlist. `parameters` are those given for its scans."""
+    """A watchlist as its user defines it. `parameters` are those given for its scans."""
 
     name: str
     every: str
@@ -86,7 +85,7 @@ class Plan:
     enabled: bool = True
 
     def to_document(self) -> dict[str, Any]:
-        """Plain JSON values, in the order of the fields."""
+        """Return plain JSON values, in the order of the fields."""
         return {
             "name": self.name,
             "every": self.every,
@@ -98,7 +97,7 @@ class Plan:
 
 
 def to_plan(document: Mapping[str, Any]) -> Plan:
-    """The plan behind a document of `Plan.to_document`."""
+    """Parse a document made by `Plan.to_document`."""
     return Plan(
         name=document["name"],
         every=document["every"],
@@ -111,7 +110,7 @@ def to_plan(document: Mapping[str, Any]) -> Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watchlist:
-    """A plan that is kept. `considered_until`: what was due until then is decided."""
+    """A stored plan. Due times up to `considered_until` have been handled."""
 
     plan: Plan
     cron: str
@@ -122,7 +121,7 @@ class Watchlist:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """One run that is due. `missed_count` earlier times passed unseen and are not made up for."""
+    """A run that is due, and how many earlier runs were missed. Missed runs are not made up for."""
 
     due_at: datetime
     missed_count: int = 0
@@ -130,10 +129,10 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRun:
-    """One run of a watchlist, with the plan as it was when it fell due.
+    """One run of a watchlist, with the plan as it was when the run became due.
 
-    `tries` counts how often a process took it up; `outcome` says why it ended as it did;
-    `told` what became of the webhook, None where none is set.
+    `tries` counts how often a process started it; `outcome` says why it ended as it did; `told` is
+    the result of the webhook, or None if none is set.
     """
 
     run_id: str
@@ -153,7 +152,7 @@ class WatchRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One entry of a run: the job of a track, or what a screen showed."""
+    """The check of one entry in a run: the job of a track, or what a page showed."""
 
     run_id: str
     position: int
@@ -167,20 +166,20 @@ class Look:
 
 
 class Calendar(Protocol):
-    """Reads cron expressions of five fields, in UTC."""
+    """Evaluates cron expressions of five fields, in UTC."""
 
     def latest(self, cron: str, moment: datetime) -> datetime | None:
-        """The newest time at or before `moment`."""
+        """Return the newest time at or before `moment`."""
 
     def following(self, cron: str, moment: datetime) -> datetime | None:
-        """The first time after `moment`."""
+        """Return the first time after `moment`."""
 
 
 def to_cron(every: str) -> str:
-    """A cron expression for plain words; one of five fields stays as it is.
+    """Convert a plain phrase to a cron expression; a cron expression of five fields is kept.
 
     Raises:
-        InvalidParameterError: The words are not understood, or cron cannot say them evenly.
+        InvalidParameterError: The phrase is unknown, or cron cannot express it evenly.
     """
     words = " ".join(every.casefold().split())
     clock = _CLOCK.fullmatch(words)
@@ -195,26 +194,26 @@ def to_cron(every: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """The name as it is, if files and addresses can carry it.
+    """Return the name unchanged if it can be used in file names and URLs.
 
     Raises:
-        InvalidParameterError: They cannot.
+        InvalidParameterError: It cannot.
     """
     if _NAME.fullmatch(name):
         return name
     raise InvalidParameterError(
-        f"`name`: {_short(name)} cannot name a watchlist",
-        hint="Use 1 to 64 small letters, digits, - and _, beginning with a letter or digit",
+        f"`name`: {_short(name)} is not a valid watchlist name",
+        hint="Use 1 to 64 lower-case letters, digits, - and _, starting with a letter or digit",
     )
 
 
 def find_due(cron: str, *, considered_until: datetime, now: datetime, calendar: Calendar) -> (
     Due | None
 ):  # fmt: skip
-    """The newest time after `considered_until` up to `now`; None when nothing is due.
+    """Return the newest time after `considered_until` up to `now`, or None if nothing is due.
 
-    After a stop one run stands for all the times that passed: what was not seen then cannot be
-    seen any more, and ten scans at once would say the same ten times.
+    After a stop, one run stands for all missed times: what was not read then cannot be read any
+    more, and ten scans at once would give the same result ten times.
     """
     latest = calendar.latest(cron, now)
     if latest is None or latest <= considered_until:
@@ -279,7 +278,7 @@ _STEPS: Mapping[str, Callable[[int], str]] = {
 
 
 def _check_even(step: int, whole: int, unit: str) -> None:
-    """Cron begins anew each hour and day: 7 minutes would be 4 at the turn of the hour."""
+    """Cron restarts at each hour and day: a step of 7 minutes would be 4 at the full hour."""
     if step > whole or whole % step:
         even = ", ".join(str(number) for number in range(1, whole + 1) if whole % number == 0)
         raise InvalidParameterError(
