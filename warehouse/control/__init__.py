@@ -1,6 +1,4 @@
-"""The control store: job rows, leases, host budgets, circuits, links, outbox; SQLite or
-PostgreSQL.
-"""
+"""The control store: jobs, leases, host budgets, circuits and links, in SQLite or PostgreSQL."""
 
 from warehouse.control.records import (
     CaptureLine,

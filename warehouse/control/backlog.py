@@ -1,7 +1,7 @@
-"""The backlog: captures that somebody asked for and no request had the time to make.
+"""The backlog: requested captures that are made later, outside the request.
 
-Here: what is wanted, who works on it until when, how often it was tried. It outlives the process
-that noted it, and what a process died over is taken up by the next one. Not here: capturing.
+Stores what to capture, which process claimed it until when, and how often it was tried. It survives
+restarts; items of a process that died are claimed by the next one. Capturing is not here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,15 +16,15 @@ from warehouse.control.schema import BACKLOG
 
 
 class BacklogRows:
-    """The part of the control store that keeps captures for later."""
+    """The backlog of captures in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def want_captures(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None:
-        """Note captures for later, by entity, with what is needed to make them.
+        """Add captures to the backlog, by entity, with the document needed to make them.
 
-        What is noted already keeps its place.
+        Captures already in the backlog keep their position.
         """
         if not wanted:
             return
@@ -45,7 +45,7 @@ class BacklogRows:
             connection.execute(insert.on_conflict_do_nothing())
 
     def take_wanted(self, surface: str, *, limit: int, hold_s: float) -> list[Wanted]:
-        """The oldest that are due, held for `hold_s` seconds; each is given to one taker."""
+        """Claim the oldest due captures for `hold_s` seconds; each is given to one caller only."""
         now = self._database.now()
         oldest = (
             select(BACKLOG.c.entity_id)
@@ -66,12 +66,12 @@ class BacklogRows:
         return [found[entity_id] for entity_id in ids]
 
     def drop_wanted(self, surface: str, entity_ids: Sequence[str]) -> None:
-        """These are done, or given up."""
+        """Remove captures that are finished or given up."""
         with self._database.writing() as connection:
             connection.execute(delete(BACKLOG).where(_these(surface, entity_ids)))
 
     def postpone_wanted(self, surface: str, entity_ids: Sequence[str], *, wait_s: float) -> None:
-        """These are due again after `wait_s` seconds."""
+        """Make captures due again after `wait_s` seconds."""
         due_at = self._database.now() + wait_s
         with self._database.writing() as connection:
             connection.execute(
@@ -85,7 +85,7 @@ class BacklogRows:
             return int(connection.execute(query).scalar_one())
 
     def next_wanted_at(self, surface: str) -> datetime | None:
-        """When the next one is due; None when nothing is noted."""
+        """Return when the next capture is due, or None if the backlog is empty."""
         query = select(func.min(BACKLOG.c.due_at)).where(BACKLOG.c.surface == surface)
         with self._database.reading() as connection:
             found = connection.execute(query).scalar()

@@ -1,7 +1,7 @@
-"""Captures under way: of all who want the same page at the same moment, one reads it.
+"""Captures in flight: of all callers that need the same page, one reads it and the others wait.
 
-Here: who reads, who waits, what the reader left for those who waited. Not here: what was read;
-that is in the lake under the capture's id.
+Stores which process reads, whether others wait, and the capture it left for them. The data itself
+is in the lake under the id of the capture.
 """
 
 from sqlalchemy import delete, or_, select, update
@@ -10,17 +10,20 @@ from warehouse.control.database import Database
 from warehouse.control.records import Handover, Turn
 from warehouse.control.schema import CAPTURING
 
-LEFT_FOR_S = 30.0  # longer than anybody's look; who comes later reads anew
+LEFT_FOR_S = 30.0  # longer than the poll interval; later callers read again
 
 
 class CapturingRows:
-    """The part of the control store that keeps captures under way."""
+    """Captures in flight in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def begin_capture(self, name: str, owner: str, *, ttl_s: float) -> Turn:
-        """Capture `name` alone for `ttl_s` seconds, or say who does, who then knows of us."""
+        """Claim capture `name` for `ttl_s` seconds, or return its owner.
+
+        The owner then sees that others wait.
+        """
         now = self._database.now()
         values = {
             "owner": owner,
@@ -41,7 +44,7 @@ class CapturingRows:
             return Turn(is_ours=False, owner=held.scalar_one())
 
     def prolong_capture(self, name: str, owner: str, *, ttl_s: float) -> None:
-        """Capture for `ttl_s` seconds more, from now on."""
+        """Extend the claim to `ttl_s` seconds from now."""
         mine = (CAPTURING.c.name == name, CAPTURING.c.owner == owner)
         with self._database.writing() as connection:
             connection.execute(
@@ -49,7 +52,7 @@ class CapturingRows:
             )
 
     def end_capture(self, name: str, owner: str) -> bool:
-        """The capture is done. False: somebody waits for it, so write it and `leave_capture`."""
+        """Finish a capture. False if others wait for it: write it, then call `leave_capture`."""
         unwanted = delete(CAPTURING).where(
             CAPTURING.c.name == name, CAPTURING.c.owner == owner, CAPTURING.c.is_wanted.is_(False)
         )
@@ -57,7 +60,7 @@ class CapturingRows:
             return connection.execute(unwanted.returning(CAPTURING.c.name)).first() is not None
 
     def leave_capture(self, name: str, owner: str, capture_id: str | None) -> None:
-        """Leave the id of a written capture for those who wait; None: let them try themselves."""
+        """Publish the id of a written capture to those who wait; None makes them try themselves."""
         mine = (CAPTURING.c.name == name, CAPTURING.c.owner == owner)
         now = self._database.now()
         with self._database.writing() as connection:
@@ -71,7 +74,7 @@ class CapturingRows:
             connection.execute(update(CAPTURING).where(*mine).values(left))
 
     def look_for_capture(self, name: str, owner: str) -> Handover:
-        """What became of the capture that `owner` had begun."""
+        """Return the state of the capture that `owner` claimed."""
         query = select(CAPTURING.c.owner, CAPTURING.c.expires_at, CAPTURING.c.capture_id)
         with self._database.reading() as connection:
             found = connection.execute(query.where(CAPTURING.c.name == name)).first()

@@ -1,7 +1,7 @@
-"""The connection to the control store: SQLite in WAL mode, or PostgreSQL.
+"""Connection to the control store: SQLite in WAL mode, or PostgreSQL.
 
-Here: engine, transactions, clock. A write on SQLite begins IMMEDIATE, so it never meets "locked"
-half-way; on PostgreSQL rows are locked where they are read to be changed.
+A write on SQLite uses BEGIN IMMEDIATE, so it never fails with "locked" half-way; on PostgreSQL rows
+are locked when they are read for an update.
 """
 
 import sqlite3
@@ -25,7 +25,7 @@ Clock = Callable[[], float]
 
 
 class Database:
-    """Transactions on one control store. Thread-safe. `clock` gives unix seconds."""
+    """Transactions on one control store. Thread-safe. `clock` returns Unix seconds."""
 
     def __init__(self, engine: Engine, *, clock: Clock = time.time) -> None:
         self.engine = engine
@@ -34,27 +34,27 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """True when the store is a file."""
+        """True if the store is a file."""
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction that changes something: committed at the end, or not at all."""
+        """Run one write transaction: committed at the end, or rolled back completely."""
         with _errors("writing to the control store"), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One transaction that only looks; it never waits for a writer."""
+        """Run one read transaction; it never waits for a writer."""
         with _errors("reading the control store"), self._reader.connect() as connection:
             yield connection
 
     def insert(self, table: Table) -> Any:  # the same clauses in two classes
-        """An insert that knows `on_conflict_…`."""
+        """Return an insert that supports `on_conflict_…`."""
         return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
 
     def close(self) -> None:
-        """Close pooled connections."""
+        """Close the pooled connections."""
         self.engine.dispose()
 
 
@@ -62,12 +62,12 @@ def connect(url: str, *, clock: Clock = time.time) -> Database:
     """Connect to `sqlite:///<file>` or `postgresql+psycopg://…`.
 
     Raises:
-        WarehouseUnavailableError: The address is neither, or nothing answers there.
+        WarehouseUnavailableError: The URL is neither, or the server cannot be reached.
     """
     try:
         engine = create_engine(make_url(url), **_options(url))
     except (SQLAlchemyError, ImportError, ValueError) as error:
-        raise WarehouseUnavailableError("the address of the control store is not usable") from error
+        raise WarehouseUnavailableError("the URL of the control store is not valid") from error
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -77,7 +77,7 @@ def connect(url: str, *, clock: Clock = time.time) -> Database:
 
 
 def _errors(what: str) -> AbstractContextManager[None]:
-    """The driver's own errors come from where SQLAlchemy lets us prepare a connection."""
+    """Translate driver errors too: they are raised where SQLAlchemy prepares a connection."""
     return translated(what, SQLAlchemyError, sqlite3.Error, OSError)
 
 
@@ -95,7 +95,7 @@ def _options(url: str) -> dict[str, Any]:
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # a DBAPI connection
     connection.isolation_level = None  # the driver would begin transactions late and deferred
     cursor = connection.cursor()
-    # A process killed at any moment loses nothing; only a power cut may lose the last commits.
+    # A killed process loses nothing; only a power failure can lose the last commits.
     cursor.execute("pragma synchronous=normal")
     cursor.close()
 
@@ -106,7 +106,10 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _turn_on_wal(engine: Engine) -> None:
-    """The mode stays in the file. Switching does not honour the busy timeout, hence the retry."""
+    """Switch to WAL mode, which the file keeps.
+
+    Switching ignores the busy timeout, hence the retry.
+    """
     if engine.dialect.name != "sqlite":
         return
     for attempt in stamina.retry_context(

@@ -1,6 +1,6 @@
-"""Removing from the control store whatever names somebody, in any of its tables.
+"""Erasure in the control store: deletes rows of any table whose text matches a pattern.
 
-Here: rows with a text that a pattern finds. Afterwards the file itself holds nothing of them.
+Afterwards the file itself is rewritten, so that deleted rows are not left in free pages.
 """
 
 import re
@@ -16,7 +16,7 @@ from warehouse.lake.library_errors import translated
 
 
 class ForgettingRows:
-    """The part of the control store that forgets."""
+    """Erasure in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -24,10 +24,7 @@ class ForgettingRows:
     def forget(
         self, pattern: re.Pattern[bytes], *, job_ids: Collection[str] = ()
     ) -> dict[str, int]:
-        """Delete every row of every table in which `pattern` finds something, and these jobs.
-
-        Returns the number of rows by table.
-        """
+        """Delete these jobs and every row that `pattern` matches; return row counts by table."""
         found: dict[str, int] = {}
         with self._database.writing() as connection:
             for table in METADATA.sorted_tables:
@@ -41,7 +38,7 @@ class ForgettingRows:
         return found
 
     def _rewrite(self) -> None:
-        """A deleted row stays in a file of SQLite until its place is needed."""
+        """Vacuum SQLite: a deleted row stays in the file until its space is reused."""
         if not self._database.is_sqlite:
             return
         with translated("rewriting the control store", sqlite3.Error, SQLAlchemyError):

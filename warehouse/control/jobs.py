@@ -1,7 +1,7 @@
-"""Job rows: created once per request, claimed once, moved only as the domain allows.
+"""Job rows: created once per request, claimed once, moved only along allowed transitions.
 
-Here: the queue, heartbeats, progress, cancelling, retention. Not here: what a job does
-(`pipelines.orchestration.worker.worker`), which moves are legal (`warehouse.records.jobs`).
+Here: the queue, heartbeats, progress, cancelling, retention. Running a job is in
+`pipelines.orchestration.worker.worker`; the transitions are in `warehouse.records.jobs`.
 """
 
 from collections.abc import Sequence
@@ -22,24 +22,24 @@ from warehouse.records.jobs import FINAL, KINDS, MOVES, Job, JobStatus, Progress
 _PROGRESS_FIELDS = frozenset(field.name for field in fields(Progress))
 _TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")
 _DAY_S = 86_400
-_JOIN_ATTEMPTS = 10  # each failure means that another process created and ended a twin meanwhile
+_JOIN_ATTEMPTS = 10  # each retry: another process created and ended the same job meanwhile
 
 
 class JobRows:
-    """The part of the control store that keeps jobs."""
+    """Jobs in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def create_or_join(self, new: NewJob) -> tuple[Job, bool]:
-        """Create a queued job, or join the queued or running one of the same fingerprint.
+        """Create a queued job, or join the queued or running one with the same fingerprint.
 
-        Returns the job and whether it was created. A twin that is being cancelled is not joined;
-        one that waits for less reason than this one moves up.
+        Returns the job and whether it was created. A job that is being cancelled is not joined; a
+        queued one of lower priority is raised to the new job's priority.
         """
         values = _new_values(new, self._database.now())
         insert = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
-        insert = insert.returning(JOBS.c.job_id)  # the row count of an insert is no promise
+        insert = insert.returning(JOBS.c.job_id)  # the row count of an insert is not reliable
         for _ in range(_JOIN_ATTEMPTS):
             with self._database.writing() as connection:
                 created = connection.execute(insert).first() is not None
@@ -48,26 +48,29 @@ class JobRows:
                 found = _first(connection, _twin(values))
             if found is not None:
                 return found, created
-        raise WarehouseUnavailableError("the queue does not take this job", retry_after=1)
+        raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
 
     def job(self, job_id: str) -> Job | None:
-        """One job; None if there is none or its retention is over."""
+        """Return one job, or None if there is none or its retention period is over."""
         with self._database.reading() as connection:
             return _first(connection, select(JOBS).where(JOBS.c.job_id == job_id))
 
     def jobs(self, *, limit: int, status: JobStatus | None = None) -> list[Job]:
-        """The newest jobs, newest first."""
+        """Return the newest jobs, newest first."""
         query = select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
         return self._read(query if status is None else query.where(JOBS.c.status == status))
 
     def claim(self, worker_id: str, *, kinds: Sequence[str] = KINDS) -> Job | None:
-        """Start the next queued job: highest priority first, then oldest. Never the same twice."""
+        """Start the next queued job: highest priority first, then oldest.
+
+        No job is claimed twice.
+        """
         following = (
             select(JOBS)
             .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds))
             .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
             .limit(1)
-            .with_for_update(skip_locked=True)  # SQLite needs none: its writers take turns
+            .with_for_update(skip_locked=True)  # SQLite needs none: it has one writer at a time
         )
         with self._database.writing() as connection:
             found = _first(connection, following)
@@ -85,7 +88,7 @@ class JobRows:
             return _first(connection, select(JOBS).where(JOBS.c.job_id == found.job_id))
 
     def beat(self, worker_id: str, job_ids: Sequence[str]) -> None:
-        """Say that a worker is alive, and with it the jobs it runs."""
+        """Record a heartbeat of a worker and of the jobs it runs."""
         now = self._database.now()
         insert = self._database.insert(WORKERS).values(worker_id=worker_id, heartbeat_at=now)
         alive = insert.on_conflict_do_update(
@@ -96,24 +99,24 @@ class JobRows:
             connection.execute(_heard_of(job_ids, now))
 
     def beat_job(self, job_id: str) -> None:
-        """Say that a job is at work, by the run that does it, whatever its worker says."""
+        """Record a heartbeat of a job, sent by its run independently of the worker."""
         with self._database.writing() as connection:
             connection.execute(_heard_of([job_id], self._database.now()))
 
     def retire(self, worker_id: str) -> None:
-        """Say that a worker has stopped, so that nobody counts on it."""
+        """Remove a worker that has stopped from the live workers."""
         with self._database.writing() as connection:
             connection.execute(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
 
     def live_workers(self, within_s: float) -> list[str]:
-        """Workers heard of within the last `within_s` seconds."""
+        """Return the workers with a heartbeat within the last `within_s` seconds."""
         since = self._database.now() - within_s
         query = select(WORKERS.c.worker_id).where(WORKERS.c.heartbeat_at >= since)
         with self._database.reading() as connection:
             return list(connection.execute(query.order_by(WORKERS.c.worker_id)).scalars())
 
     def save_progress(self, job_id: str, progress: Progress) -> None:
-        """Write how far a running job is; a job that has ended keeps what it had."""
+        """Store the progress of a running job; a job that has ended keeps its last progress."""
         document = _to_json(progress.to_document())
         with self._database.writing() as connection:
             connection.execute(
@@ -123,7 +126,7 @@ class JobRows:
             )
 
     def set_target(self, job_id: str, *, music_id: str, scan_key: str | None) -> None:
-        """Write which track the input led to."""
+        """Store the track that the input resolved to."""
         with self._database.writing() as connection:
             connection.execute(
                 update(JOBS)
@@ -139,7 +142,7 @@ class JobRows:
         error: dict[str, object] | None = None,
         expires_at: datetime | None = None,
     ) -> bool:
-        """End a job; False if there is none or it has ended already, which changes nothing."""
+        """End a job. False, without effect, if there is none or it has already ended."""
         if status not in FINAL:
             return False
         with self._database.writing() as connection:
@@ -153,7 +156,10 @@ class JobRows:
             )
 
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None:
-        """Ask a job to stop. A queued one is cancelled at once, an ended one stays as it is."""
+        """Ask a job to stop.
+
+        A queued job is cancelled at once; one that has ended stays unchanged.
+        """
         row = JOBS.c.job_id == job_id
         ended = {
             "cancel_requested": True,
@@ -168,13 +174,13 @@ class JobRows:
             return _first(connection, select(JOBS).where(row))
 
     def is_cancel_requested(self, job_id: str) -> bool:
-        """True when somebody asked the job to stop."""
+        """Return True if cancelling the job was requested."""
         query = select(JOBS.c.cancel_requested).where(JOBS.c.job_id == job_id)
         with self._database.reading() as connection:
             return bool(connection.execute(query).scalar())
 
     def lost_jobs(self, silent_s: float) -> list[Job]:
-        """Running jobs not heard of for `silent_s` seconds."""
+        """Return running jobs without a heartbeat for `silent_s` seconds."""
         before = self._database.now() - silent_s
         return self._read(
             select(JOBS)
@@ -183,7 +189,7 @@ class JobRows:
         )
 
     def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]:
-        """Jobs about the same scan completed since then, newest first."""
+        """Return jobs of the same scan completed since then, newest first."""
         return self._read(
             select(JOBS)
             .where(
@@ -195,7 +201,7 @@ class JobRows:
         )
 
     def expired_jobs(self, now: datetime, *, limit: int) -> list[str]:
-        """Ids of ended jobs whose retention is over, those that ended first."""
+        """Return ids of ended jobs whose retention period is over, oldest first."""
         query = (
             select(JOBS.c.job_id)
             .where(JOBS.c.status.in_(FINAL), JOBS.c.expires_at <= now.timestamp())
@@ -206,13 +212,13 @@ class JobRows:
             return list(connection.execute(query).scalars())
 
     def delete_jobs(self, job_ids: Sequence[str]) -> int:
-        """Delete ended jobs; returns how many. One that has not ended stays."""
+        """Delete ended jobs and return how many; jobs that have not ended are kept."""
         ended = delete(JOBS).where(JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(FINAL))
         with self._database.writing() as connection:
             return int(connection.execute(ended).rowcount)
 
     def delete_run_out(self, now: datetime) -> int:
-        """Delete links and leases that ran out and workers silent for a day; how many."""
+        """Delete expired links and leases and workers silent for a day; return how many."""
         moment = now.timestamp()
         statements = (
             delete(LINKS).where(LINKS.c.expires_at <= moment),
@@ -236,7 +242,7 @@ def _heard_of(job_ids: Sequence[str], now: float) -> Update:
 
 
 def _move(connection: Connection, job_id: str, status: JobStatus, **values: object) -> bool:
-    """Change the status if the domain allows it from the present one, in one statement."""
+    """Change the status in one statement if the transition from the present one is allowed."""
     allowed = [before for before in MOVES if may_move(before, status)]
     moved = connection.execute(
         update(JOBS)
@@ -247,14 +253,14 @@ def _move(connection: Connection, job_id: str, status: JobStatus, **values: obje
 
 
 def _twin(values: dict[str, object]) -> Select[Any]:
-    """The job just made, or made before under the same id, or the wanted one like it."""
+    """Select the job of this id, or the active job of the same fingerprint."""
     same_id = JOBS.c.job_id == values["job_id"]
     same_wish = WANTED & (JOBS.c.fingerprint == values["fingerprint"])
     return select(JOBS).where(same_id | same_wish).order_by(same_id.desc()).limit(1)
 
 
 def _hasten(values: dict[str, object]) -> Update:
-    """Whoever joins a job that waits brings it forward to where his own would stand."""
+    """Raise a queued job to the priority of the one that joins it."""
     same_wish = WANTED & (JOBS.c.fingerprint == values["fingerprint"])
     waiting = same_wish & (JOBS.c.status == "queued") & (JOBS.c.priority < values["priority"])
     return update(JOBS).where(waiting).values(priority=values["priority"])

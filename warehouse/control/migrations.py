@@ -1,7 +1,7 @@
-"""Bringing a control store to today's schema, and refusing what is not ours or newer.
+"""Migrations of the control store; a store of another world or a newer version is refused.
 
-Here: the numbered migrations and the copy made before them. A new store gets the newest schema
-at once. One process migrates; others that open the store meanwhile wait for it.
+A new store gets the newest schema at once. An older one is copied first, then migrated by one
+process while others that open it wait.
 """
 
 import sqlite3
@@ -22,7 +22,7 @@ _LOCK = 7_263_548_817  # any number; it names this lock among PostgreSQL's advis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """One step to schema version `number`: statements that both databases understand."""
+    """One step to schema version `number`: statements that run on both databases."""
 
     number: int
     meaning: str
@@ -32,7 +32,7 @@ class Migration:
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(
         number=2,
-        meaning="circuits, captures under way, remembered answers, robots decisions",
+        meaning="circuits, captures in flight, cached validators, robots decisions",
         statements=(
             """
             create table circuits (
@@ -74,7 +74,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     Migration(
         number=3,
-        meaning="captures that were left for later",
+        meaning="backlog of captures",
         statements=(
             """
             create table backlog (
@@ -87,7 +87,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     Migration(
         number=4,
-        meaning="watchlists, their runs and what each entry showed",
+        meaning="watchlists, their runs and the check of each entry",
         statements=(
             """
             create table watchlists (
@@ -154,11 +154,11 @@ def _check(owner: str, version: int, *, world: str, newest: int) -> None:
     if owner != world:
         raise WrongWorldError(
             f"the control store belongs to world {owner!r}, not to {world!r}",
-            hint="worlds never mix: choose another CONTROL_URL",
+            hint="worlds never share a store: choose another CONTROL_URL",
         )
     if version > newest:
         raise StoreTooNewError(
-            f"the control store has schema version {version}, this Sametrack knows {newest}",
+            f"the control store has schema version {version}, this Sametrack supports {newest}",
             hint="update Sametrack or choose another CONTROL_URL",
         )
 
@@ -176,13 +176,13 @@ def _set_mark(connection: Connection, name: str, value: str) -> None:
 
 
 def _wait_for_turn(database: Database, connection: Connection) -> None:
-    """SQLite's write transaction is a lock already."""
+    """Lock the store during a migration. SQLite's write transaction is a lock already."""
     if not database.is_sqlite:
         connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})
 
 
 def _copy_file(database: Database, version: int) -> None:
-    """Keep the store as it was, beside it. A PostgreSQL server has its own backups."""
+    """Copy the old store next to itself. A PostgreSQL server has its own backups."""
     if not database.is_sqlite:
         return
     source = Path(str(database.engine.url.database))

@@ -1,7 +1,4 @@
-"""Figures of the queue, for whoever watches over the service.
-
-Here: counts, never rows. Not here: moving jobs (`jobs`).
-"""
+"""Queue statistics for monitoring: counts and ages, never rows."""
 
 from sqlalchemy import func, select
 
@@ -10,19 +7,19 @@ from warehouse.control.schema import JOBS
 
 
 class CountRows:
-    """The part of the control store that counts."""
+    """Queue statistics of the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def job_counts(self) -> dict[str, int]:
-        """How many jobs are kept in each status; a status without any is absent."""
+        """Return the number of jobs by status; a status without jobs is absent."""
         query = select(JOBS.c.status, func.count()).group_by(JOBS.c.status)
         with self._database.reading() as connection:
             return {str(status): int(count) for status, count in connection.execute(query)}
 
     def queue_age_s(self) -> float:
-        """How long the oldest queued job has waited, in seconds; 0 when none waits."""
+        """Return how many seconds the oldest queued job has waited; 0 if the queue is empty."""
         query = select(func.min(JOBS.c.created_at)).where(JOBS.c.status == "queued")
         with self._database.reading() as connection:
             oldest = connection.execute(query).scalar()

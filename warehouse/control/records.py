@@ -1,4 +1,4 @@
-"""What goes into the control store and comes out of it, besides `warehouse.records.jobs.Job`."""
+"""Records of the control store, besides `warehouse.records.jobs.Job`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from warehouse.records.jobs import Origin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
-    """A job to create. `target` is the music id where the input shows it, else the input.
+    """A job to create. `target` is the music id if the input contains it, else the input.
 
     `job_id` None: a fresh UUID.
     """
@@ -28,10 +28,10 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The answer to a wish for one request: wait `wait_s` seconds, then make it.
+    """Permission for one request: wait `wait_s` seconds, then send it.
 
-    `spent`: the daily budget is used up, no request was granted, and `wait_s` is the time until
-    the next day (UTC).
+    `spent`: the daily budget is used up, no request is granted, and `wait_s` is the time until the
+    next day (UTC).
     """
 
     wait_s: float
@@ -39,7 +39,7 @@ class Grant:
 
 
 class Link(NamedTuple):
-    """What a remembered link leads to."""
+    """Cached target of a link."""
 
     kind: str
     target: str
@@ -61,9 +61,11 @@ class OutboxLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Whether a surface may be asked now. `is_probe`: this request decides whether it is left
-    alone further; `cause` is the error type that opened the circuit, `wait_s` how long it stays
-    open. `is_clean`: nothing went wrong lately, and that it works was noted a moment ago.
+    """Whether a surface may be requested now.
+
+    `is_probe`: this request decides whether the circuit closes; `cause` is the error type that
+    opened it, `wait_s` how long it stays open. `is_clean`: no recent failure, and a success was
+    recorded a moment ago.
     """
 
     is_allowed: bool
@@ -75,7 +77,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CircuitState:
-    """What is known of a surface at a host. `open_until` None: it may be asked."""
+    """State of the circuit of a surface at a host. `open_until` None: closed."""
 
     host: str
     surface: str
@@ -87,21 +89,21 @@ class CircuitState:
 
 
 class Turn(NamedTuple):
-    """The answer to a wish to capture: `is_ours`, or `owner` captures and is to be waited for."""
+    """Result of claiming a capture: it `is_ours`, or `owner` is reading it and we wait."""
 
     is_ours: bool
     owner: str
 
 
 class Handover(NamedTuple):
-    """What became of somebody else's capture: over or not, and the row it left, if it left one."""
+    """State of another caller's capture: finished or not, and the capture it left, if any."""
 
     is_over: bool
     capture_id: str | None
 
 
 class Remembered(NamedTuple):
-    """What a server gave to ask again with, and the hash of the body it belongs to."""
+    """Cache validators of a response, and the hash of its body."""
 
     etag: str | None
     last_modified: str | None
@@ -109,7 +111,7 @@ class Remembered(NamedTuple):
 
 
 class RobotsFile(NamedTuple):
-    """A host's robots file: `status` None: nothing came; `body` is empty where there is none."""
+    """The robots file of a host. `status` None: no response; `body` is empty if there is none."""
 
     status: int | None
     body: str
@@ -117,7 +119,7 @@ class RobotsFile(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A capture that was left for later: what is needed to make it, and the tries until now."""
+    """A capture in the backlog: the document needed to make it, and the tries so far."""
 
     entity_id: str
     document: dict[str, object]
@@ -128,7 +130,7 @@ RobotsVerdict = Literal["allowed", "disallowed", "unknown"]
 
 
 class RobotsDecision(NamedTuple):
-    """What a host's robots file says of a surface."""
+    """What the robots file of a host says about a surface."""
 
     host: str
     surface: str

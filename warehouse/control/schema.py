@@ -1,8 +1,8 @@
-"""The tables of the control store: small mutable state that processes share.
+"""Tables of the control store: small mutable state that processes share.
 
-Here: columns and indexes, one schema for SQLite and PostgreSQL. Times are unix seconds (UTC),
-JSON is text, so both databases keep the same values. A change here is a numbered migration in
-`migrations` as well. Not here: facts; those are rows of the lake.
+One schema for SQLite and PostgreSQL: times are Unix seconds (UTC) and JSON is text, so both store
+the same values. Every change needs a numbered migration in `migrations`. Facts are rows of the
+lake.
 """
 
 from sqlalchemy import (
@@ -51,7 +51,7 @@ JOBS = Table(
     Column("finished_at", Double),
     Column("expires_at", Double),
 )
-# A job that is being cancelled is no twin: whoever asks again wants it done.
+# A job that is being cancelled is not joined: a new request for it creates a new job.
 WANTED = and_(JOBS.c.status.in_(("queued", "running")), JOBS.c.cancel_requested.is_(False))
 Index(
     "jobs_one_twin",
@@ -220,7 +220,7 @@ WATCH_RUNS = Table(
     Column("digest", Text),
     Column("told", Text),
 )
-# Whoever comes second to a due time finds it taken, whichever process it is.
+# One run per due time, however many processes try to create it.
 Index("watch_runs_once", WATCH_RUNS.c.watchlist, WATCH_RUNS.c.due_at, unique=True)
 Index("watch_runs_open", WATCH_RUNS.c.status, WATCH_RUNS.c.due_at)
 

@@ -31,7 +31,7 @@ class SharedRows:
         self._database = database
 
     def remember_link(self, key: str, kind: str, target: str, *, ttl_s: float) -> None:
-        """Keep what a link leads to for `ttl_s` seconds."""
+        """Cache the target of a link for `ttl_s` seconds."""
         values = {"kind": kind, "target": target, "expires_at": self._database.now() + ttl_s}
         insert = self._database.insert(LINKS).values(key=key, **values)
         with self._database.writing() as connection:
@@ -40,7 +40,7 @@ class SharedRows:
             )
 
     def recall_link(self, key: str) -> Link | None:
-        """What a link leads to, while that is remembered."""
+        """Return the cached target of a link, or None."""
         query = select(LINKS.c.kind, LINKS.c.target).where(
             LINKS.c.key == key, LINKS.c.expires_at > self._database.now()
         )
@@ -49,7 +49,10 @@ class SharedRows:
         return None if found is None else Link(found.kind, found.target)
 
     def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool:
-        """Hold `name` alone for `ttl_s` seconds; the holder may prolong. False: another has it."""
+        """Hold `name` exclusively for `ttl_s` seconds.
+
+        False: another owner has it. The holder may renew.
+        """
         now = self._database.now()
         values = {"owner": owner, "expires_at": now + ttl_s}
         insert = self._database.insert(LEASES).values(name=name, **values)
@@ -61,7 +64,7 @@ class SharedRows:
             return connection.execute(taken.returning(LEASES.c.name)).first() is not None
 
     def lease_holder(self, name: str) -> str | None:
-        """Who holds `name` now; None when nobody does."""
+        """Return the current holder of `name`, or None."""
         query = select(LEASES.c.owner).where(
             LEASES.c.name == name, LEASES.c.expires_at > self._database.now()
         )
@@ -69,12 +72,12 @@ class SharedRows:
             return connection.execute(query).scalar()
 
     def release_lease(self, name: str, owner: str) -> None:
-        """Give a lease back; somebody else's stays."""
+        """Release a lease; another owner's lease stays."""
         with self._database.writing() as connection:
             connection.execute(delete(LEASES).where(LEASES.c.name == name, LEASES.c.owner == owner))
 
     def release_leases(self, owner: str) -> None:
-        """Give back everything that an owner holds."""
+        """Release all leases of an owner."""
         with self._database.writing() as connection:
             connection.execute(delete(LEASES).where(LEASES.c.owner == owner))
 
@@ -93,7 +96,10 @@ class SharedRows:
             return int(connection.execute(query).scalar() or 0)
 
     def generations(self, entities: Collection[str]) -> dict[str, int]:
-        """`generation` of several entities; one that never changed is left out."""
+        """Return how often the data about each entity has changed.
+
+        Entities never changed are absent.
+        """
         found: dict[str, int] = {}
         with self._database.reading() as connection:
             for names in batched(entities, _AT_ONCE):
@@ -142,7 +148,7 @@ class SharedRows:
         return [next(following[key]) for key in captured]
 
     def raise_sequences(self, given: Mapping[tuple[str, str], int]) -> None:
-        """Count on from these numbers of (surface, entity), where the count is behind them."""
+        """Raise the sequences of (surface, entity) to at least these numbers."""
         insert = self._database.insert(SEQUENCES)
         upsert = insert.on_conflict_do_update(
             index_elements=[SEQUENCES.c.surface, SEQUENCES.c.entity_id],

@@ -1,6 +1,6 @@
-"""Opening the control store, and the one object that gives all of it.
+"""The control store: one object composed of all its parts.
 
-Here: composition only. Never call it on the event loop: every call waits for a disk or a server.
+Do not call it on the event loop: every call waits for a disk or a server.
 """
 
 import time
@@ -36,14 +36,14 @@ class ControlStore(
     CountRows,
     ForgettingRows,
 ):
-    """Everything that processes of one world share. Thread-safe; made by `open_control`."""
+    """State shared by the processes of one world. Thread-safe; opened by `open_control`."""
 
     def __init__(self, database: Database, *, world: str) -> None:
         super().__init__(database)
         self.world = world
 
     def schema_version(self) -> int:
-        """Number of the newest migration in force."""
+        """Return the number of the newest applied migration."""
         query = select(MARKS.c.value).where(MARKS.c.name == "schema_version")
         with self._database.reading() as connection:
             return int(connection.execute(query).scalar_one())
@@ -57,13 +57,13 @@ def open_control(url: str, *, world: str, clock: Clock = time.time) -> ControlSt
     """Open or create the control store at `sqlite:///<file>` or `postgresql+psycopg://…`.
 
     Args:
-        url: Address for SQLAlchemy.
-        world: Whose store it is; another world's is refused.
-        clock: Unix seconds now.
+        url: URL for SQLAlchemy.
+        world: World of the store; a store of another world is refused.
+        clock: Returns the current Unix time in seconds.
 
     Raises:
         WrongWorldError, StoreTooNewError: See `migrations.migrate`.
-        WarehouseUnavailableError: Nothing can be opened there.
+        WarehouseUnavailableError: The store cannot be opened.
     """
     database = connect(url, clock=clock)
     try:

@@ -1,3 +1,1 @@
-"""The home of one world: the folder below `DATA_HOME`, its files beside the lake, its free
-space.
-"""
+"""The home of one world: its folder below `DATA_HOME`, files next to the lake, free disk space."""

@@ -1,6 +1,6 @@
-"""Room on a disk: refusing to write while a write would still succeed.
+"""Free disk space: refuse to write before the disk is full.
 
-Not here: refusing new work, which is done long before (`MIN_FREE_DISK_MB`).
+New jobs are refused much earlier (`MIN_FREE_DISK_MB`).
 """
 
 import shutil
@@ -9,26 +9,26 @@ from collections.abc import Callable
 from warehouse.records.errors import CapacityExhaustedError
 
 FLOOR_BYTES = 50 * 1024 * 1024
-"""A full disk breaks more than one write, and what runs shall still end in order."""
+"""A full disk breaks more than one write, and what is running must still be able to finish."""
 
 type FreeBytes = Callable[[str], int]
-"""How many bytes are free on the disk of a folder."""
+"""Returns the free bytes on the disk of a folder."""
 
 
 def free_bytes(folder: str) -> int:
-    """As the file system says."""
+    """Return the free bytes as reported by the file system."""
     return shutil.disk_usage(folder).free
 
 
 def check_room(folder: str, *, free: FreeBytes) -> None:
-    """Refuse to write where the disk is nearly full.
+    """Refuse to write if the disk is nearly full.
 
     Raises:
-        CapacityExhaustedError: There is less room than `FLOOR_BYTES`.
+        CapacityExhaustedError: Less than `FLOOR_BYTES` are free.
     """
     found = free(folder)
     if found < FLOOR_BYTES:
         raise CapacityExhaustedError(
-            f"only {found // 1_000_000} MB of disk are free, so nothing more is written",
+            f"only {found // 1_000_000} MB of disk space are free, so nothing is written",
             hint="free disk space, or run `sametrack maintain`",
         )

@@ -1,7 +1,7 @@
-"""Short excerpts of compared sounds, kept as files for some time and up to some size.
+"""Excerpts of compared sounds, stored as files up to an age and a total size.
 
-They can't be made again once the sounds are gone, but nothing depends on them: any may be missing.
-Not here: which stretch (`warehouse/records/excerpts.py`), cutting.
+They cannot be created again once the sounds are deleted, but nothing depends on them: any may be
+missing. Their position in the sound is chosen in `warehouse/records/excerpts.py`.
 """
 
 import re
@@ -18,12 +18,12 @@ _HASH = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcerptFolder:
-    """A folder of MP3 files, named by the hash of the sound and the stretch.
+    """A folder of MP3 files, named by the hash of the sound and the position of the excerpt.
 
     Attributes:
-        folder: Where they lie; made when the first one is written.
-        max_bytes: Size of all together; the oldest go first. 0 keeps none.
-        max_age_s: Older ones are not shown, and removed.
+        folder: The folder; created with the first file.
+        max_bytes: Total size; the oldest files are deleted first. 0 stores none.
+        max_age_s: Older files are not served, and deleted.
     """
 
     folder: Path
@@ -31,7 +31,7 @@ class ExcerptFolder:
     max_age_s: float
 
     def write(self, excerpt: Excerpt, encoded: bytes) -> None:
-        """Keep one; whole or not at all."""
+        """Store an excerpt atomically."""
         path = self._path(excerpt)
         self.folder.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{uuid4().hex}.part")
@@ -39,7 +39,7 @@ class ExcerptFolder:
         draft.replace(path)
 
     def read(self, excerpt: Excerpt) -> bytes | None:
-        """One as it was kept; None when it was not, or is too old."""
+        """Return a stored excerpt, or None if there is none or it is too old."""
         path = self._path(excerpt)
         try:
             return path.read_bytes() if self._is_young(path.stat().st_mtime) else None
@@ -47,14 +47,14 @@ class ExcerptFolder:
             return None
 
     def has(self, excerpt: Excerpt) -> bool:
-        """True when `read` would find it."""
+        """Return True if `read` would find the excerpt."""
         try:
             return self._is_young(self._path(excerpt).stat().st_mtime)
         except FileNotFoundError:
             return False
 
     def trim(self) -> None:
-        """Remove what is too old, then the oldest until the rest fits."""
+        """Delete what is too old, then the oldest files until the rest fits."""
         if not self.folder.is_dir():
             return
         newest_first = sorted(
@@ -78,7 +78,7 @@ class ExcerptFolder:
 
 
 def open_excerpts(home: Home, *, max_mb: int, days: int) -> ExcerptFolder:
-    """The excerpts of a world, within a size and an age."""
+    """Return the excerpt folder of a world with these limits."""
     return ExcerptFolder(
         folder=home.cache_dir / "excerpts", max_bytes=max_mb * 1_000_000, max_age_s=days * 86_400.0
     )

@@ -1,7 +1,6 @@
-"""The home of one world: the folder below `DATA_HOME` where its stores lie, and its mark.
+"""The home of one world: the folder below `DATA_HOME` with its stores, and its marker file.
 
-Here: which path is what, and the refusal of a folder that belongs to another world. Not here:
-opening the stores themselves (`lake`, `control`), settings that move a store elsewhere.
+Opening the stores is in `lake` and `control`; settings may move a store elsewhere.
 """
 
 import json
@@ -37,7 +36,7 @@ class Home:
 
     @property
     def control_url(self) -> str:
-        """Address of the control store for SQLAlchemy."""
+        """SQLAlchemy URL of the control store."""
         return f"sqlite:///{self.root / 'control.sqlite'}"
 
     @property
@@ -47,22 +46,22 @@ class Home:
 
     @property
     def cache_dir(self) -> Path:
-        """What can be made again."""
+        """Files that can be created again."""
         return self.root / "cache"
 
     @property
     def reports_dir(self) -> Path:
-        """Reports written for people."""
+        """Reports written for users."""
         return self.root / "reports"
 
     @property
     def digests_dir(self) -> Path:
-        """What runs of watchlists had to say."""
+        """Digests of watchlist runs."""
         return self.root / "digests"
 
     @property
     def sounds_dir(self) -> Path:
-        """Sound streams while they are listened to."""
+        """Audio streams while they are being decoded."""
         return self.root / "sounds"
 
 
@@ -70,13 +69,13 @@ def open_home(data_home: Path, world: str) -> Home:
     """Create or open `data_home/<world>/` with its folders.
 
     Raises:
-        InvalidParameterError: `world` cannot be the name of a folder.
-        WrongWorldError: The folder is marked as another world's.
-        StoreTooNewError: A newer Sametrack laid it out.
+        InvalidParameterError: `world` is not a valid folder name.
+        WrongWorldError: The folder belongs to another world.
+        StoreTooNewError: A newer Sametrack created it.
         WarehouseUnavailableError: The folder cannot be created or read.
     """
     if not _WORLD_NAME.fullmatch(world):
-        raise InvalidParameterError(f"{world!r} cannot name a world")
+        raise InvalidParameterError(f"{world!r} is not a valid world name")
     home = Home(data_home.expanduser().resolve() / world, world)
     try:
         home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,18 +98,18 @@ def _mark(home: Home) -> None:
     if document.get("world") != home.world:
         raise WrongWorldError(
             f"this home belongs to world {document.get('world')!r}, not to {home.world!r}",
-            hint="worlds never mix: choose another DATA_HOME",
+            hint="worlds never share a home: choose another DATA_HOME",
         )
     version = document.get("layout_version")
     if not isinstance(version, int) or version > LAYOUT_VERSION:
         raise StoreTooNewError(
-            f"the home has layout version {version}, this Sametrack knows {LAYOUT_VERSION}",
+            f"the home has layout version {version}, this Sametrack supports {LAYOUT_VERSION}",
             hint="update Sametrack or choose another DATA_HOME",
         )
 
 
 def _write_once(mark: Path, document: dict[str, object]) -> None:
-    """Write whole or not at all; of several processes the first one wins."""
+    """Write the file atomically; if several processes do, the first one wins."""
     draft = mark.with_name(f"{mark.name}.{uuid4().hex}")
     draft.write_text(json.dumps(document), encoding="utf-8")
     try:
@@ -128,7 +127,7 @@ def _read_mark(mark: Path, world: str) -> dict[str, object]:
         document = None
     if not isinstance(document, dict):
         raise WrongWorldError(
-            f"the mark of the home of world {world!r} is unreadable",
+            f"world.json of the home of world {world!r} is unreadable",
             hint="restore world.json or choose another DATA_HOME",
         )
     return document

@@ -1,3 +1,1 @@
-"""What processes share about upstream hosts: token buckets, daily budgets, circuits, robots
-files.
-"""
+"""State that processes share about upstream hosts: rate limits, budgets, circuits, robots files."""

@@ -1,7 +1,7 @@
-"""The circuit of one surface at one host. Pure.
+"""Rules of the circuit breaker of one surface at one host. Times are Unix seconds.
 
-Failures in a row open it; while it is open nobody asks. Then one request, the probe, decides: it
-closes the circuit, or opens it for twice as long. Times are unix seconds.
+Consecutive failures open the circuit, and no request is sent while it is open. Then one request,
+the probe, decides: it closes the circuit, or opens it for twice as long.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,10 @@ from warehouse.control.records import Passage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circuit:
-    """`failures` in a row; `openings` since it last worked; a probe is out until `probe_until`."""
+    """State of a circuit: `failures` in a row, `openings` since the last success.
+
+    A probe is in progress until `probe_until`.
+    """
 
     failures: int = 0
     openings: int = 0
@@ -21,7 +24,7 @@ class Circuit:
 
 
 def ask_passage(circuit: Circuit, now: float, *, probe_s: float) -> tuple[Circuit, Passage]:
-    """Whether a request may go; the first one after the open time becomes the probe."""
+    """Return whether a request may be sent; the first one after the open time is the probe."""
     if circuit.open_until is None:
         return circuit, Passage(is_allowed=True, is_clean=circuit.failures == 0)
     busy_until = max(circuit.open_until, circuit.probe_until or 0.0)
@@ -42,9 +45,9 @@ def after_failure(
     open_s: float,
     longest_s: float,
 ) -> Circuit:
-    """One more failure: opens at the threshold, and again for longer when a probe fails.
+    """Count one more failure: the circuit opens at the threshold, and for longer if a probe fails.
 
-    A request that was under way when the circuit opened changes nothing.
+    A request that was in flight when the circuit opened changes nothing.
     """
     if circuit.open_until is not None and not is_probe:
         return circuit
@@ -61,10 +64,10 @@ def after_failure(
 
 
 def after_success(circuit: Circuit, *, is_probe: bool) -> Circuit:
-    """It works: closed and forgotten. Only the probe closes an open circuit."""
+    """Close and reset the circuit. Only the probe closes an open one."""
     return circuit if circuit.open_until is not None and not is_probe else Circuit()
 
 
 def without_probe(circuit: Circuit) -> Circuit:
-    """The probe ended without saying anything: the next request is one."""
+    """Drop a probe that ended without a result: the next request becomes the probe."""
     return replace(circuit, probe_until=None)

@@ -1,4 +1,4 @@
-"""Circuits of surfaces at hosts, shared by all processes. The arithmetic is in `breaker`."""
+"""Circuits of surfaces at hosts, shared by all processes. The rules are in `circuit_rules`."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -17,7 +17,7 @@ from warehouse.control.hosts.circuit_rules import (
 from warehouse.control.records import CircuitState, Passage
 from warehouse.control.schema import CIRCUITS
 
-NOTE_WORKED_EVERY_S = 60.0  # "when it last worked" need not be more exact than this
+NOTE_WORKED_EVERY_S = 60.0  # "last worked at" needs no higher precision
 _STATE = (
     CIRCUITS.c.failures,
     CIRCUITS.c.openings,
@@ -28,13 +28,16 @@ _STATE = (
 
 
 class CircuitRows:
-    """The part of the control store that keeps circuits."""
+    """Circuits in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def enter_circuit(self, host: str, surface: str, *, probe_s: float) -> Passage:
-        """Whether a surface may be asked; of all processes one gets the probe for `probe_s`."""
+        """Return whether a surface may be requested.
+
+        One process gets the probe, for `probe_s` seconds.
+        """
         now = self._database.now()
         query = select(*_STATE, CIRCUITS.c.worked_at).where(_is(host, surface))
         with self._database.reading() as connection:
@@ -62,7 +65,7 @@ class CircuitRows:
         open_s: float,
         longest_s: float,
     ) -> None:
-        """A request failed in a way that counts; `threshold` of them in a row open the circuit."""
+        """Record a failed request; `threshold` consecutive ones open the circuit."""
         now = self._database.now()
         self._change(
             host,
@@ -80,18 +83,21 @@ class CircuitRows:
         )
 
     def note_success(self, host: str, surface: str, *, is_probe: bool, with_data: bool) -> None:
-        """A request was answered; `with_data` when the answer was what was asked for."""
+        """Record an answered request; `with_data` if the response had the requested data."""
         times = {"worked_at": self._database.now()} if with_data else {}
         self._change(
             host, surface, lambda circuit: after_success(circuit, is_probe=is_probe), **times
         )
 
     def give_up_probe(self, host: str, surface: str) -> None:
-        """The probe was cancelled or never left: somebody else may try."""
+        """Release a probe that was cancelled or never sent.
+
+        Another request can then be the probe.
+        """
         self._change(host, surface, without_probe)
 
     def circuits(self) -> list[CircuitState]:
-        """Every surface that was ever asked, by host and surface."""
+        """Return the circuit of every surface ever requested, by host and surface."""
         query = select(CIRCUITS).order_by(CIRCUITS.c.host, CIRCUITS.c.surface)
         with self._database.reading() as connection:
             return [_state(row) for row in connection.execute(query)]

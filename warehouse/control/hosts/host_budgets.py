@@ -1,6 +1,6 @@
-"""Politeness towards upstream hosts, shared by all processes.
+"""Rate limits and daily budgets of upstream hosts, shared by all processes.
 
-Here: one bucket per host, and pauses that a host asked for. The arithmetic is in `bucket`.
+One token bucket per host, and pauses that a host asked for. The arithmetic is in `token_bucket`.
 """
 
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from warehouse.control.schema import HOSTS
 
 
 class HostRows:
-    """The part of the control store that keeps upstream hosts."""
+    """Rate limits of upstream hosts in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,7 +38,7 @@ class HostRows:
             return grant
 
     def pause_host(self, host: str, until: datetime) -> None:
-        """Let nobody ask a host until then. A longer pause stays."""
+        """Pause all requests to a host until this time. A longer pause is kept."""
         moment = until.timestamp()
         with self._database.writing() as connection:
             self._ensure(connection, host, full_bucket(self._database.now(), burst=1))
@@ -48,7 +48,7 @@ class HostRows:
             )
 
     def host_paused_until(self, host: str) -> datetime | None:
-        """Until when nobody may ask a host; None if it may be asked now."""
+        """Return until when a host is paused, or None if it is not."""
         query = select(HOSTS.c.paused_until).where(HOSTS.c.host == host)
         with self._database.reading() as connection:
             moment = connection.execute(query).scalar()
@@ -57,7 +57,7 @@ class HostRows:
         return datetime.fromtimestamp(moment, UTC)
 
     def spent_today(self) -> dict[str, int]:
-        """Requests of today (UTC) per host; hosts that were not asked today are absent."""
+        """Return today's requests (UTC) per host; hosts without requests are absent."""
         today = full_bucket(self._database.now(), burst=1).day
         query = select(HOSTS.c.host, HOSTS.c.spent).where(HOSTS.c.day == today, HOSTS.c.spent > 0)
         with self._database.reading() as connection:

@@ -1,7 +1,6 @@
-"""What hosts told us about visiting them: answers to ask again with, and their robots files.
+"""What hosts sent for later requests: cache validators and robots files.
 
-Here: what processes share of it. Not here: bodies of answers, which are in the lake; reading a
-robots file (`pipelines.platform.http.robots`).
+Bodies of responses are in the lake; parsing a robots file is in `pipelines.platform.http.robots`.
 """
 
 from datetime import UTC, datetime
@@ -17,13 +16,13 @@ KEPT_S = 30 * 86_400.0
 
 
 class VisitRows:
-    """The part of the control store that keeps what hosts said of visits."""
+    """Cache validators and robots files in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def remember_answer(self, address: str, answer: Remembered) -> None:
-        """Keep what a server gave to ask an address again with; `address` is a hash."""
+        """Store the cache validators of a URL; `address` is a hash of it."""
         now = self._database.now()
         values = {**answer._asdict(), "kept_at": now}
         insert = self._database.insert(REMEMBERED).values(address=address, **values)
@@ -34,7 +33,7 @@ class VisitRows:
             )
 
     def recall_answer(self, address: str) -> Remembered | None:
-        """What was given to ask an address again with."""
+        """Return the cache validators of a URL, or None."""
         columns = (REMEMBERED.c.etag, REMEMBERED.c.last_modified, REMEMBERED.c.payload_sha256)
         query = select(*columns).where(REMEMBERED.c.address == address)
         with self._database.reading() as connection:
@@ -42,7 +41,7 @@ class VisitRows:
         return None if found is None else Remembered(*found)
 
     def keep_robots_file(self, host: str, *, status: int | None, body: str) -> None:
-        """Keep a host's robots file, or that nothing came."""
+        """Store the robots file of a host, or that there was no response."""
         values = {"status": status, "body": body, "fetched_at": self._database.now()}
         insert = self._database.insert(ROBOTS_FILES).values(host=host, **values)
         with self._database.writing() as connection:
@@ -51,7 +50,7 @@ class VisitRows:
             )
 
     def robots_file(self, host: str, *, max_age_s: float) -> RobotsFile | None:
-        """A host's robots file, where it is young enough."""
+        """Return the robots file of a host if it is recent enough."""
         oldest = self._database.now() - max_age_s
         query = select(ROBOTS_FILES).where(
             ROBOTS_FILES.c.host == host, ROBOTS_FILES.c.fetched_at > oldest
@@ -65,7 +64,7 @@ class VisitRows:
     def record_robots(
         self, host: str, surface: str, *, decision: RobotsVerdict, reason: str
     ) -> None:
-        """Keep what a host's robots file says of a surface."""
+        """Store what the robots file of a host says about a surface."""
         values = {"decision": decision, "reason": reason, "decided_at": self._database.now()}
         insert = self._database.insert(ROBOTS).values(host=host, surface=surface, **values)
         with self._database.writing() as connection:
@@ -76,7 +75,7 @@ class VisitRows:
             )
 
     def robots_decisions(self) -> list[RobotsDecision]:
-        """Every decision, by host and surface."""
+        """Return all decisions, by host and surface."""
         query = select(ROBOTS).order_by(ROBOTS.c.host, ROBOTS.c.surface)
         with self._database.reading() as connection:
             return [

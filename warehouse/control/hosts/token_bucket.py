@@ -1,7 +1,7 @@
-"""The token bucket and daily budget of one upstream host. Pure.
+"""Token bucket and daily budget of one upstream host.
 
-A token may be taken before it is there: whoever takes it waits until it would have been. So
-waiting processes stand in a line, instead of all waking for the same token.
+A token may be taken in advance: the caller waits until it would have been available. Waiting
+processes therefore queue up, instead of all waking for the same token.
 """
 
 from dataclasses import dataclass, replace
@@ -13,9 +13,10 @@ DAY_S = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """State of one host: `tokens` (negative: promised) at `filled_at`, `spent` requests on `day`.
+    """State of one host: `tokens` at `filled_at`, `spent` requests on `day`.
 
-    Times are unix seconds, `day` is days since the epoch (UTC).
+    Negative `tokens` are reserved in advance. Times are Unix seconds, `day` is days since the epoch
+    (UTC).
     """
 
     tokens: float
@@ -25,15 +26,15 @@ class Bucket:
 
 
 def full_bucket(now: float, *, burst: float) -> Bucket:
-    """The bucket of a host never asked before."""
+    """Return the bucket of a host without any request so far."""
     return Bucket(tokens=burst, filled_at=now, day=int(now // DAY_S), spent=0)
 
 
 def take(
     bucket: Bucket, now: float, *, rate_per_s: float, burst: float, daily_budget: int
 ) -> tuple[Bucket, Grant]:
-    """Take one token, or none when the day's budget is spent."""
-    now = max(now, bucket.filled_at)  # another machine's clock may be a little ahead
+    """Take one token, or none if the day's budget is used up."""
+    now = max(now, bucket.filled_at)  # the clock of another machine may be ahead
     today = int(now // DAY_S)
     spent = bucket.spent if today == bucket.day else 0
     if spent >= daily_budget:

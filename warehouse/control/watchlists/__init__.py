@@ -1,1 +1,1 @@
-"""Watchlists and their runs as rows of the control store."""
+"""Watchlists and their runs in the control store."""

@@ -1,7 +1,6 @@
-"""Watchlists as rows: what is kept of them, and who may take a due time.
+"""Definitions of watchlists, and the one transaction that turns a due time into a run.
 
-Here: plans, and the one transaction that makes a due time a run. Not here: the life of a run
-(`watch_runs`), what is due (`warehouse.records.watchlists`).
+The life of a run is in `runs`; which time is due is decided by `warehouse.records.watchlists`.
 """
 
 from collections.abc import Mapping
@@ -19,13 +18,13 @@ from warehouse.records.watchlists import OVERLAP, RUN_ENDED, Due, Plan, Watchlis
 
 
 class WatchlistRows:
-    """The part of the control store that keeps watchlists."""
+    """Watchlists in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def create_watchlist(self, plan: Plan, cron: str) -> bool:
-        """Keep a new watchlist; False if one has this name. Nothing before now is ever due."""
+        """Store a new watchlist; False if the name is taken. Times before now are never due."""
         now = self._database.now()
         values = {**_columns(plan, cron), "created_at": now, "updated_at": now}
         insert = self._database.insert(WATCHLISTS).values(**values, considered_until=now)
@@ -34,9 +33,9 @@ class WatchlistRows:
             return connection.execute(insert).first() is not None
 
     def update_watchlist(self, plan: Plan, cron: str) -> bool:
-        """Replace a plan; False if there is none of this name.
+        """Replace a plan; False if there is no watchlist of this name.
 
-        A new rhythm and a list that is enabled again begin now: what lies before is not due.
+        A changed schedule and a list that is enabled again start now: earlier times are not due.
         """
         now = self._database.now()
         row = WATCHLISTS.c.name == plan.name
@@ -51,7 +50,7 @@ class WatchlistRows:
             return True
 
     def delete_watchlist(self, name: str) -> bool:
-        """Forget a watchlist with its runs; False if there is none. Digests stay as files."""
+        """Delete a watchlist with its runs; False if there is none. Digest files stay."""
         with self._database.writing() as connection:
             connection.execute(delete(WATCH_LOOKS).where(WATCH_LOOKS.c.watchlist == name))
             connection.execute(delete(WATCH_RUNS).where(WATCH_RUNS.c.watchlist == name))
@@ -59,22 +58,22 @@ class WatchlistRows:
             return bool(gone.rowcount)
 
     def watchlist(self, name: str) -> Watchlist | None:
-        """One watchlist; None if there is none."""
+        """Return one watchlist, or None."""
         query = select(WATCHLISTS).where(WATCHLISTS.c.name == name)
         with self._database.reading() as connection:
             row = connection.execute(query).mappings().first()
         return None if row is None else _to_watchlist(row)
 
     def watchlists(self) -> list[Watchlist]:
-        """All of them, by name."""
+        """Return all watchlists, by name."""
         query = select(WATCHLISTS).order_by(WATCHLISTS.c.name)
         with self._database.reading() as connection:
             return [_to_watchlist(row) for row in connection.execute(query).mappings()]
 
     def take_due(self, name: str, due: Due) -> str | None:
-        """Make a due time a run; its id, or None where somebody else has taken the time.
+        """Create the run of a due time; return its id, or None if another process created it.
 
-        While the run before is still going on, the new one is `skipped` at once.
+        While the previous run is still going on, the new one is `skipped` at once.
         """
         moment = due.due_at.timestamp()
         unseen = (
@@ -96,9 +95,11 @@ class WatchlistRows:
             )
 
     def request_run(self, name: str, *, origin: Origin) -> str | None:
-        """A run outside the rhythm, due now; its id, or None if there is no such watchlist.
+        """Create a run now, outside the schedule.
 
-        While a run is going on, that one is it.
+        Returns its id, or None if there is no such watchlist.
+
+        If a run is going on, its id is returned instead.
         """
         with self._database.writing() as connection:
             query = select(WATCHLISTS.c.plan).where(WATCHLISTS.c.name == name).with_for_update()
@@ -143,7 +144,7 @@ class WatchlistRows:
 
 
 def _open_run(connection: Connection, name: str) -> str | None:
-    """The run of a watchlist that has not ended, if there is one."""
+    """Return the run of a watchlist that has not ended, if any."""
     query = select(WATCH_RUNS.c.run_id).where(
         WATCH_RUNS.c.watchlist == name, WATCH_RUNS.c.status.not_in(RUN_ENDED)
     )
@@ -152,7 +153,7 @@ def _open_run(connection: Connection, name: str) -> str | None:
 
 
 def _new_looks(run_id: str, name: str, plan: str) -> list[dict[str, Any]]:
-    """A row per entry; a plan has one at least."""
+    """Return a row per entry; a plan has at least one."""
     return [
         {
             "run_id": run_id,

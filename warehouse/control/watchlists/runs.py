@@ -1,7 +1,7 @@
-"""Runs of watchlists: who works on one, what each entry showed, how it ended.
+"""Runs of watchlists: which process works on a run, the check of each entry, the outcome.
 
-A run is held by one process at a time; a hold runs out, so a process that dies loses it to the
-next. Not here: which runs there are to be (`watchlists`), what a run does (`pipelines.watchlists`).
+A run is held by one process at a time. A hold expires, so the run of a process that died is taken
+over by the next. Creating runs is in `definitions`, executing them in `pipelines.watchlists`.
 """
 
 from collections.abc import Mapping
@@ -28,20 +28,20 @@ _DOCUMENTS = ("digest", "told")
 
 
 class WatchRunRows:
-    """The part of the control store that keeps runs of watchlists."""
+    """Runs of watchlists in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def watch_run(self, run_id: str) -> WatchRun | None:
-        """One run; None if there is none."""
+        """Return one run, or None."""
         query = select(WATCH_RUNS).where(WATCH_RUNS.c.run_id == run_id)
         with self._database.reading() as connection:
             row = connection.execute(query).mappings().first()
         return None if row is None else _to_run(row)
 
     def watch_runs(self, name: str, *, limit: int) -> list[WatchRun]:
-        """The newest runs of a watchlist, newest first."""
+        """Return the newest runs of a watchlist, newest first."""
         query = (
             select(WATCH_RUNS)
             .where(WATCH_RUNS.c.watchlist == name)
@@ -52,7 +52,7 @@ class WatchRunRows:
             return [_to_run(row) for row in connection.execute(query).mappings()]
 
     def free_watch_runs(self) -> list[WatchRun]:
-        """Runs that have not ended and that nobody works on, oldest first."""
+        """Return runs that have not ended and that no process holds, oldest first."""
         query = (
             select(WATCH_RUNS)
             .where(WATCH_RUNS.c.status.not_in(RUN_ENDED), _is_free(self._database.now()))
@@ -62,7 +62,10 @@ class WatchRunRows:
             return [_to_run(row) for row in connection.execute(query).mappings()]
 
     def hold_run(self, run_id: str, owner: str, *, ttl_s: float) -> WatchRun | None:
-        """Work on a run alone for `ttl_s` seconds; None: somebody else does, or it has ended."""
+        """Hold a run exclusively for `ttl_s` seconds.
+
+        None: another process does, or it has ended.
+        """
         now = self._database.now()
         taken = (
             update(WATCH_RUNS)
@@ -84,7 +87,7 @@ class WatchRunRows:
         return None if row is None else _to_run(row)
 
     def release_run(self, run_id: str, owner: str, *, status: RunStatus) -> bool:
-        """Stop working on a run that goes on; False if it was lost to somebody else."""
+        """Release a run that continues later; False if another process has taken it over."""
         return self._write(run_id, owner, {"status": status})
 
     def end_run(
@@ -96,7 +99,7 @@ class WatchRunRows:
         outcome: str,
         digest: Mapping[str, Any] | None,
     ) -> bool:
-        """End a run; False if it was lost to somebody else, whose end counts."""
+        """End a run; False if another process has taken it over, whose result counts."""
         values = {
             "status": status,
             "outcome": outcome,
@@ -106,7 +109,7 @@ class WatchRunRows:
         return self._write(run_id, owner, values)
 
     def prolong_run(self, run_id: str, owner: str, *, ttl_s: float) -> bool:
-        """Go on working on a run; False if it was lost to somebody else."""
+        """Renew the hold on a run; False if another process has taken it over."""
         mine = (WATCH_RUNS.c.run_id == run_id) & (WATCH_RUNS.c.owner == owner)
         until = self._database.now() + ttl_s
         with self._database.writing() as connection:
@@ -114,13 +117,13 @@ class WatchRunRows:
             return bool(done.rowcount)
 
     def save_told(self, run_id: str, told: Mapping[str, Any]) -> None:
-        """Write what became of telling somebody."""
+        """Store the result of the notification."""
         row = WATCH_RUNS.c.run_id == run_id
         with self._database.writing() as connection:
             connection.execute(update(WATCH_RUNS).where(row).values(told=_json(told)))
 
     def looks(self, run_id: str) -> list[Look]:
-        """The entries of a run, in the order of the watchlist."""
+        """Return the checks of a run's entries, in the order of the watchlist."""
         query = (
             select(WATCH_LOOKS)
             .where(WATCH_LOOKS.c.run_id == run_id)
@@ -130,7 +133,7 @@ class WatchRunRows:
             return [_to_look(row) for row in connection.execute(query).mappings()]
 
     def save_look(self, look: Look) -> None:
-        """Write what became of an entry."""
+        """Store the check of an entry."""
         is_over = look.status in LOOK_ENDED
         values = {
             "status": look.status,
@@ -147,7 +150,7 @@ class WatchRunRows:
     def last_observation(
         self, name: str, kind: str, subject: str, *, before_run: str
     ) -> dict[str, Any] | None:
-        """What an earlier run of this watchlist saw of a subject last; None: it never did."""
+        """Return what an earlier run of this watchlist last observed of a subject, or None."""
         query = (
             select(WATCH_LOOKS.c.observation)
             .where(
@@ -165,8 +168,10 @@ class WatchRunRows:
         return None if found is None else dict(orjson.loads(found))
 
     def drop_older_observations(self, name: str, run_id: str) -> None:
-        """Keep of each subject that this run saw what it saw alone: the next is compared with
-        that, what was observed before is in the lake, and what changed is in the digests.
+        """Delete older observations of the subjects that this run observed.
+
+        The next run is compared with this one only; earlier observations are in the lake, and their
+        changes in the digests.
         """
         newer = WATCH_LOOKS.alias("newer")
         seen_again = (
@@ -184,8 +189,10 @@ class WatchRunRows:
             connection.execute(update(WATCH_LOOKS).where(older).values(observation=None))
 
     def delete_old_runs(self, before: datetime) -> int:
-        """Forget runs that ended before; how many. The newest of each watchlist stays, so that
-        the next has something to be compared with.
+        """Delete runs that ended before this time; return how many.
+
+        The newest run of each watchlist is kept, so that the next one has something to compare
+        with.
         """
         newest = (
             select(func.max(WATCH_RUNS.c.due_at))
