@@ -1,1 +1,1 @@
-"""DuckDB over the lake: views `raw.*` and `marts.*`, and SQL that users write."""
+"""DuckDB over the lake: views `raw.*`, `marts.*` and `seen.*`, and SQL that users write."""

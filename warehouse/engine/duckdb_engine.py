@@ -1,8 +1,8 @@
-"""DuckDB over the lake: every table as `raw.*` or `marts.*`, as the Delta log names its files.
+"""DuckDB over the lake: one view per table, `raw.*` or `marts.*`, over the files of the Delta log.
 
-Here: the connection, its fence and the views; `seen.*` are observations whose capture is
-complete. Not here: questions (`queries`), models (`sql/marts`). A glob over the folder would
-see files that a compaction has replaced.
+Here: the connection, its restrictions and the views; `seen.*` are observations whose capture is
+complete. Queries are in `queries`. A glob over the folder would also read files that a compaction
+has replaced.
 """
 
 import tempfile
@@ -28,7 +28,7 @@ RELIST_AFTER_S = 0.2
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
 TIMELESS = frozenset({"raw.erasures"})
-"""What an erasure removed is gone from every moment, and every moment has to tell of it."""
+"""Tables read without the `as of` filter: what was erased is erased from every time."""
 
 _SQL_TYPES: dict[pa.DataType, str] = {
     TEXT: "varchar",
@@ -48,11 +48,10 @@ _MISTAKES = (
 
 
 class Engine:
-    """Answers SQL over one lake. Thread-safe; one per process is enough.
+    """SQL queries over one lake. Thread-safe; one per process is enough.
 
-    `as_of`: only rows committed until then exist, in every table; the answers to a question that
-    names an order are then the same whenever it is asked (`warehouse.lake.as_of`). `clock`: seconds
-    that only grow.
+    `as_of`: only rows committed until then exist, in every table, so a query with an `order by`
+    returns the same rows whenever it runs (`warehouse.lake.as_of`). `clock`: monotonic seconds.
     """
 
     def __init__(
@@ -80,50 +79,50 @@ class Engine:
         self._show_seen()
 
     def rows(self, sql: str, params: Mapping[str, object] | None = None) -> list[dict[str, object]]:
-        """Rows as dictionaries; times are aware, in UTC. `$name` in `sql` stands for a parameter.
+        """Return rows as dictionaries; times are UTC. `$name` in `sql` stands for a parameter.
 
         Raises:
-            WarehouseError: The query is wrong.
+            WarehouseError: The query is invalid.
             WarehouseUnavailableError: The lake cannot be read.
         """
         found: list[dict[str, object]] = self.table(sql, params).to_pylist()
         return found
 
     def table(self, sql: str, params: Mapping[str, object] | None = None) -> pa.Table:
-        """The same as an Arrow table."""
+        """Return the rows as an Arrow table."""
         self._relist_when_due()
         with query_errors(), self._cursor() as cursor:
             relation = cursor.sql(sql, params=dict(params or {}))
             if relation is None:
-                raise WarehouseError("the query asks for nothing")
+                raise WarehouseError("the query returns no result")
             return relation.to_arrow_table()
 
     @contextmanager
     def reading(self, sql: str, params: Mapping[str, object] | None = None) -> Iterator[Any]:
-        """The same as an Arrow reader of batches, for answers that are too long to be held."""
+        """Return a reader of Arrow batches, for results that are too large for memory."""
         self._relist_when_due()
         with query_errors(), self._cursor() as cursor:
             yield cursor.sql(sql, params=dict(params or {})).to_arrow_reader()
 
     def refresh(self) -> None:
-        """See every commit made until now."""
+        """Make all commits so far visible."""
         with self._listing:
             self._relist()
 
     def whole_before(self, name: str) -> datetime | None:
-        """Until when no row of a table is without its capture; None: not known.
+        """Return the time before which every row of a table has its capture; None: unknown.
 
-        Never known where rows are left out, since a row may then be without a capture that is.
+        Always unknown with `as_of`: the capture of a row may then be filtered out.
         """
         return None if self.as_of is not None else self._whole_before.get(name)
 
     def files(self, name: str) -> tuple[str, ...]:
-        """The files that a table is read from; of an object store's, their addresses."""
+        """Return the files a table is read from; URLs for an object store."""
         self._relist_when_due()
         return self._files.get(name, ())
 
     def close(self) -> None:
-        """Close the connection; queries that still run fail."""
+        """Close the connection; running queries fail."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
@@ -135,13 +134,13 @@ class Engine:
             raise WarehouseUnavailableError("the engine is closed")
         with connection.cursor() as cursor:
             for name, dataset in self._datasets.items():
-                cursor.register(_alias(name), dataset)  # what is registered, a cursor owns
+                cursor.register(_alias(name), dataset)  # registrations belong to the cursor
             yield cursor
 
     def _relist_when_due(self) -> None:
         if self._clock() - self._listed_at < RELIST_AFTER_S:
             return
-        # Whoever comes while another thread re-lists reads the views as they are.
+        # While another thread refreshes the list, this one reads the views as they are.
         if self._listing.acquire(blocking=False):
             try:
                 self._relist()
@@ -156,7 +155,10 @@ class Engine:
         self._listed_at = started_at
 
     def _list(self, table: Table) -> None:
-        """DuckDB reads an object store only with an extension it would download; Arrow does."""
+        """Create the view of a table.
+
+        An object store is read by Arrow; DuckDB would download an extension.
+        """
         listing = self.lake.listing(table.name)
         source = _scan(listing)
         if self.lake.is_remote:
@@ -181,40 +183,46 @@ class Engine:
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Translate what DuckDB raises: a mistake in the question, or a warehouse out of reach.
+    """Translate DuckDB errors: an invalid query, or an unavailable warehouse.
 
     Raises:
-        WarehouseError: The query itself is wrong.
+        WarehouseError: The query is invalid.
         WarehouseUnavailableError: The files or the memory for it are missing.
     """
     with translated("reading the lake", duckdb.Error, pa.ArrowException, OSError):
         try:
             yield
         except _MISTAKES as error:
-            raise WarehouseError(f"the query is not answerable ({type(error).__name__})") from error
+            raise WarehouseError(f"the query is invalid ({type(error).__name__})") from error
 
 
 def _connect(lake: Lake, memory_limit: str) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
-    connection.execute("set global TimeZone='UTC'")  # without `global` cursors keep the machine's
+    connection.execute(
+        "set global TimeZone='UTC'"
+    )  # without `global`, cursors use the machine's time zone
     connection.execute("set global parquet_metadata_cache=true")  # Delta never changes a file
     connection.execute(f"set memory_limit={_text(memory_limit)}")
-    spill = Path(tempfile.gettempdir(), f"sametrack-{uuid4().hex}")  # else `.tmp` where one stands
+    spill = Path(
+        tempfile.gettempdir(), f"sametrack-{uuid4().hex}"
+    )  # the default is `.tmp` in the working directory
     connection.execute(f"set temp_directory={_text(str(spill))}")
     for layer in sorted({table.name.split(".")[0] for table in lake.tables}):
         connection.execute(f"create schema {_name(layer)}")
     if not lake.is_remote:
         connection.execute(f"set allowed_directories=[{_text(lake.url)}]")
     connection.execute("set enable_external_access=false")
-    connection.execute("set python_enable_replacements=false")  # else a name may be a variable
+    connection.execute(
+        "set python_enable_replacements=false"
+    )  # otherwise a name may refer to a Python variable
     connection.execute("set lock_configuration=true")
     return connection
 
 
 def _view(table: Table, source: str | None, as_of: datetime | None) -> str:
-    """A view of `source` below a typed empty relation.
+    """Return the SQL of a view: `source` below a typed empty relation.
 
-    That relation gives the columns of a table without files, and those that no file has yet.
+    That relation defines the columns of a table without files, and those that no file has yet.
     """
     layer, noun = table.name.split(".")
     head = f"create or replace view {_name(layer)}.{_name(noun)} as"
@@ -228,7 +236,7 @@ def _view(table: Table, source: str | None, as_of: datetime | None) -> str:
 
 
 def _scan(listing: Listing) -> str | None:
-    """Reading by name opens every file's footer while binding, so only where files differ."""
+    """Read by name only if files differ: it opens the footer of every file while binding."""
     if not listing.files:
         return None
     by_name = str(listing.is_uneven).lower()
@@ -236,7 +244,7 @@ def _scan(listing: Listing) -> str | None:
 
 
 def in_files(files: Iterable[str]) -> str:
-    """The first argument of `read_parquet`, for questions to some files of a table alone."""
+    """Return the first argument of `read_parquet`, for queries on some files of a table."""
     return f"[{', '.join(_text(file) for file in files)}]"
 
 
@@ -247,9 +255,11 @@ def _typed_nulls(table: Table) -> str:
 
 
 def _seen_views(tables: Sequence[Table], whole_before: Mapping[str, datetime | None]) -> str:
-    """`seen.videos` and the like: a capture's row is the last to be written, so an observation
-    whose capture has none belongs to a capture that is not finished, or never was. What was
-    committed before a table's `whole_before` has its capture, so only later ones are looked for.
+    """Return the SQL of the views `seen.*`: observations whose capture is complete.
+
+    The row of a capture is written last, so an observation without one belongs to a capture that is
+    not finished, or never will be. Rows committed before a table's `whole_before` have their
+    capture, so only later ones are checked.
     """
     by_name = {table.name: table for table in tables}
     captures = by_name.pop("raw.captures", None)
@@ -267,7 +277,7 @@ def _is_seen(bound: datetime | None) -> str:
         return "capture_id is null or capture_id in (select capture_id from raw.captures)"
     moment = f"timestamptz '{bound.isoformat()}'"
     return (
-        f"capture_id is null or committed_at < {moment} or capture_id in "  # noqa: S608  # a moment
+        f"capture_id is null or committed_at < {moment} or capture_id in "  # noqa: S608  # a timestamp
         f"(select capture_id from raw.captures where committed_at >= {moment})"
     )
 

@@ -1,7 +1,6 @@
-"""SQL that a person writes: one reading statement, behind the engine's fence.
+"""SQL written by users: one read-only statement, within the engine's restrictions.
 
-Here: what may be asked, and a mistake told in the words of the database. Not here: typed reads of
-our own (`queries`).
+Errors are reported in the words of the database. Typed queries of the application are in `queries`.
 """
 
 from collections.abc import Iterator
@@ -15,19 +14,19 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import InvalidParameterError, WarehouseError
 
 _READING = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
-_FENCED = "only the tables of this warehouse can be read: no file, no address, no extension"
-_NAMES = "names are in docs/data-dictionary.md, or ask: select * from information_schema.columns"
+_FENCED = "only the tables of this warehouse can be read: no files, URLs or extensions"
+_NAMES = "names are in docs/data-dictionary.md, or: select * from information_schema.columns"
 
 
 def ask_freely(engine: Engine, sql: str) -> pa.Table:
-    """The answer to one reading statement.
+    """Run one read-only statement.
 
-    As of a moment, a statement that names no order gets its rows in the order of all columns, so
-    that the same question has the same answer.
+    With `as_of`, a statement without `order by` is sorted by all columns, so that the same query
+    always returns the same rows.
 
     Raises:
-        InvalidParameterError: It is no single reading statement, is wrong, or reaches outside.
-        WarehouseUnavailableError: The lake cannot be read, or the answer needs too much memory.
+        InvalidParameterError: It is not one read-only statement, is invalid, or reads other data.
+        WarehouseUnavailableError: The lake cannot be read, or the query needs too much memory.
     """
     with _told():
         question = _single(sql)
@@ -40,15 +39,15 @@ def _single(sql: str) -> str:
     found = duckdb.extract_statements(sql)
     if len(found) != 1 or found[0].type not in _READING:
         raise InvalidParameterError(
-            "give one statement that reads: select, with, from, values, describe or explain",
-            hint="nothing can be changed here; `--out` writes an answer to a file",
+            "use one read-only statement: select, with, from, values, describe or explain",
+            hint="nothing can be changed here; `--out` writes the result to a file",
         )
     statement: str = found[0].query.strip().removesuffix(";")
     return statement
 
 
 def _ordered(question: str) -> str:
-    """In the order of all columns, where the statement itself names none."""
+    """Sort by all columns, unless the statement has its own `order by`."""
     text = question.replace("'", "''")
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as parser:
         told = parser.execute(f"select json_serialize_sql('{text}')").fetchall()[0][0]  # quoted
@@ -58,12 +57,12 @@ def _ordered(question: str) -> str:
     node = tree["statements"][0]["node"]
     if any(one["type"] == "ORDER_MODIFIER" for one in node["modifiers"]):
         return question
-    return f"select * from (\n{question}\n) order by all"  # noqa: S608  # the person's own question
+    return f"select * from (\n{question}\n) order by all"  # noqa: S608  # the user's own query
 
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """The database's own first line says best where a question is wrong."""
+    """Report database errors with the first line of their message: it names the mistake best."""
     try:
         yield
     except WarehouseError as error:

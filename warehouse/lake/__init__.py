@@ -1,1 +1,1 @@
-"""The lake: Delta tables on a folder or an `s3://` address. Append, read as of a moment, evolve."""
+"""The lake: Delta tables in a folder or at an `s3://` URL. Append, read as of a time, evolve."""

@@ -1,7 +1,7 @@
-"""Reading the warehouse as it stood at a moment: a filter on when rows were committed.
+"""Parsing of `as of` times: reads of the warehouse as it was at a past time.
 
-Here: which moments can be read, and what keeps an old answer from being the same again. Not here:
-the filter (`engine`), storage versions, which compaction replaces and vacuum deletes.
+Reads filter on the time rows were committed (`engine`), not on Delta versions, which compaction
+replaces and vacuum deletes.
 """
 
 import re
@@ -10,18 +10,18 @@ from datetime import UTC, datetime, timedelta
 from warehouse.records.errors import InvalidParameterError
 
 SETTLED_AFTER = timedelta(seconds=60)
-"""A row is stamped before it is written; a moment is settled once nothing can join it any more."""
+"""A row is stamped before it is written; after this time no more rows of that time can appear."""
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def parse_as_of(text: str, *, now: datetime) -> datetime:
-    """The moment that a date or a time names, in UTC.
+    """Parse a date or a time; returns UTC.
 
     A date means the end of that day; a time without a zone is UTC.
 
     Raises:
-        InvalidParameterError: It is neither, or not over for `SETTLED_AFTER` yet.
+        InvalidParameterError: It is neither, or less than `SETTLED_AFTER` ago.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -35,7 +35,7 @@ def parse_as_of(text: str, *, now: datetime) -> datetime:
         ) from error
     if moment > now - SETTLED_AFTER:
         raise InvalidParameterError(
-            f"{moment.isoformat()} is not over yet: rows can still join it",
-            hint=f"give a moment at least {SETTLED_AFTER.seconds} seconds ago, or leave it away",
+            f"{moment.isoformat()} is too recent: rows may still be added",
+            hint=f"use a time at least {SETTLED_AFTER.seconds} seconds ago, or omit it",
         )
     return moment

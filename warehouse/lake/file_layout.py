@@ -1,7 +1,4 @@
-"""How the files of a table are written: by which column it is asked, and what helps to find a row.
-
-Here: properties of files. Not here: when files are written anew (`lake`, `arranging`).
-"""
+"""File layout of the tables: sort columns, row groups, Bloom filters and compression."""
 
 from collections.abc import Mapping
 
@@ -15,7 +12,7 @@ ARRANGED_BY: Mapping[str, str] = {
     "raw.tracks": "music_id",
     "raw.chart_songs": "volid",
 }
-"""The column that each table is asked by."""
+"""Column that each table is sorted by, because most queries filter on it."""
 
 GROUP_ROWS = 16_384
 PLAIN = WriterProperties(compression="ZSTD", compression_level=3)
@@ -23,11 +20,10 @@ _FILTER = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=GRO
 
 
 def writer_of(name: str) -> WriterProperties:
-    """For files that are written anew: small row groups, each with a filter of what the column
-    that the table is asked by holds.
+    """Return the writer properties of rewritten files.
 
-    The readers' ranges know eight bytes of a text, and all ids of accounts begin with the same
-    twelve; the order itself goes by sixteen.
+    Small row groups with a Bloom filter on the sort column: Parquet statistics truncate text to
+    eight bytes, and all account ids share their first twelve. The sort order itself uses sixteen.
     """
     column = ARRANGED_BY.get(name)
     if column is None:

@@ -1,7 +1,7 @@
-"""Where errors of the storage libraries become ours; each store names its own libraries' errors.
+"""Translation of storage library errors.
 
-Here: what a storage error says. Nothing of a library's message goes into `detail`, because
-messages carry paths and addresses; the cause stays attached for the log.
+A library's message never goes into `detail`, because it can contain paths and URLs; the cause stays
+attached for the log.
 """
 
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 from warehouse.records.errors import WarehouseUnavailableError
 
-_HINT = "check that the store is in reach, that the disk has room and who owns the files"
+_HINT = "check that the store is reachable, the free disk space and the owner of the files"
 
 
 @contextmanager
 def translated(what: str, *causes: type[Exception]) -> Iterator[None]:
-    """Turn `causes`, raised while doing `what`, into ours.
+    """Translate `causes`, raised while doing `what`.
 
     Raises:
         WarehouseUnavailableError: In place of any of them.

@@ -1,7 +1,4 @@
-"""Packing of whole documents (job results, captured bodies) into one cell, and back.
-
-Here: the format, zstd over bytes or over JSON. Not here: what stands in a document.
-"""
+"""Compression of whole documents (job results, captured bodies) into one cell: zstd."""
 
 from collections.abc import Mapping
 
@@ -10,17 +7,17 @@ import zstandard
 
 from warehouse.records.errors import WarehouseUnavailableError
 
-_LEVEL = 3  # 10 and above cost ten times the time for a tenth less space on JSON
-_MAX_BYTES = 256 * 1024 * 1024  # a cell that claims more is damaged, not ours
+_LEVEL = 3  # level 10 takes ten times as long and saves 10 % on JSON
+_MAX_BYTES = 256 * 1024 * 1024  # a cell that claims more is damaged
 
 
 def pack_bytes(body: bytes) -> bytes:
-    """One zstd frame with a checksum."""
+    """Compress to one zstd frame with a checksum."""
     return zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(body)
 
 
 def unpack_bytes(packed: bytes) -> bytes:
-    """The body of `pack_bytes`.
+    """Decompress the result of `pack_bytes`.
 
     Raises:
         WarehouseUnavailableError: The cell is damaged.
@@ -28,19 +25,19 @@ def unpack_bytes(packed: bytes) -> bytes:
     try:
         size = zstandard.frame_content_size(packed)
         if not 0 <= size <= _MAX_BYTES:
-            raise WarehouseUnavailableError("a stored document has no believable size")
+            raise WarehouseUnavailableError("a stored document has an invalid size")
         return zstandard.ZstdDecompressor().decompress(packed)
     except zstandard.ZstdError as error:
         raise WarehouseUnavailableError("a stored document is damaged") from error
 
 
 def pack_document(document: Mapping[str, object]) -> bytes:
-    """A JSON document as compressed bytes."""
+    """Serialise a document to compressed JSON."""
     return pack_bytes(orjson.dumps(dict(document)))
 
 
 def unpack_document(packed: bytes) -> dict[str, object]:
-    """The document of `pack_document`.
+    """Parse the result of `pack_document`.
 
     Raises:
         WarehouseUnavailableError: The cell is damaged.

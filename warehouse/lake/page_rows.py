@@ -1,6 +1,6 @@
-"""Pages of searches and charts as rows of the lake, and back. Pure.
+"""Conversion between pages of searches and charts and rows of the lake.
 
-Here: which field stands in which column. Records that stand alone are in `rows`.
+Records that are rows of their own are in `record_rows`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ SONG_COLUMNS = tuple(field.name for field in fields(ChartSong))
 
 
 def search_page_row(page: SearchPage, *, term: str, place: SearchPlace) -> Row:
-    """What a row of `raw.search_pages` says of the page itself; its origin is the capture's."""
+    """Return the row of `raw.search_pages`; its provenance columns come from the capture."""
     return {
         "term": term,
         "cursor": place.cursor,
@@ -35,7 +35,7 @@ def search_page_row(page: SearchPage, *, term: str, place: SearchPlace) -> Row:
 
 
 def search_page_from_row(row: Mapping[str, Any], videos: Sequence[Video]) -> SearchPage:
-    """The page in a row of `raw.search_pages`, with the works that it showed."""
+    """Build a page from a row of `raw.search_pages` and the videos it showed."""
     return SearchPage(
         videos=tuple(videos),
         next_place=SearchPlace(
@@ -50,7 +50,7 @@ def search_page_from_row(row: Mapping[str, Any], videos: Sequence[Video]) -> Sea
 
 
 def chart_issue_rows(index: ChartIndex) -> list[Row]:
-    """Rows of `raw.chart_issues` but for their origin."""
+    """Return rows of `raw.chart_issues` without their provenance columns."""
     return [
         {
             **{name: getattr(issue, name) for name in _ISSUE},
@@ -61,14 +61,17 @@ def chart_issue_rows(index: ChartIndex) -> list[Row]:
 
 
 def chart_index_from_rows(rows: Sequence[Mapping[str, Any]]) -> ChartIndex:
-    """The list of issues in rows of `raw.chart_issues`, in the rows' order."""
+    """Build the list of issues from rows of `raw.chart_issues`, in the order of the rows."""
     latest = next((row["volid"] for row in rows if row["is_latest"]), None)
     issues = tuple(ChartIssue(**{name: row[name] for name in _ISSUE}) for row in rows)
     return ChartIndex(issues=issues, latest_volid=latest)
 
 
 def chart_song_rows(page: ChartPage, *, volid: str | None) -> list[Row]:
-    """Rows of `raw.chart_songs` but for their origin. `volid` is the issue asked for."""
+    """Return rows of `raw.chart_songs` without their provenance columns.
+
+    `volid` is the requested issue.
+    """
     return [
         {
             **{name: getattr(song, name) for name in SONG_COLUMNS},
@@ -82,5 +85,5 @@ def chart_song_rows(page: ChartPage, *, volid: str | None) -> list[Row]:
 
 
 def chart_song_from_row(row: Mapping[str, Any]) -> ChartSong:
-    """The song in a row of `raw.chart_songs`."""
+    """Build a song from a row of `raw.chart_songs`."""
     return ChartSong(**{name: row[name] for name in SONG_COLUMNS})

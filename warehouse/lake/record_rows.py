@@ -1,6 +1,6 @@
-"""Observed records as rows of the lake, and back. Pure; `committed_at` is the lake's.
+"""Conversion between observed records and rows of the lake.
 
-Here: which field stands in which column. Not here: columns' types (`tables`), SQL (`queries`).
+The lake adds `committed_at`. Column types are in `tables`, SQL is in `queries`.
 """
 
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ _HASHTAG = ("ch_id", "surface", "observed_at", "name", "user_count", "view_count
 def video_row(
     video: Video, *, capture_id: str | None, job_id: str | None, data_provider: str
 ) -> Row:
-    """A row of `raw.videos`."""
+    """Return the row of `raw.videos`."""
     return {
         **_picked(video, _VIDEO),
         **_picked(video.author, _AUTHOR),
@@ -66,7 +66,7 @@ def video_row(
 
 
 def video_from_row(row: Mapping[str, Any]) -> Video:
-    """The observation in a row of `raw.videos`."""
+    """Build a video from a row of `raw.videos`."""
     names = zip(row["hashtag_ids"] or (), row["hashtag_names"] or (), strict=True)
     return Video(
         **{name: row[name] for name in _VIDEO},
@@ -82,36 +82,36 @@ def video_from_row(row: Mapping[str, Any]) -> Video:
 def track_row(
     track: Track, *, capture_id: str | None, job_id: str | None, data_provider: str
 ) -> Row:
-    """A row of `raw.tracks`."""
+    """Return the row of `raw.tracks`."""
     return {**_picked(track, _TRACK), **_origin(capture_id, job_id, data_provider)}
 
 
 def track_from_row(row: Mapping[str, Any]) -> Track:
-    """The observation in a row of `raw.tracks`."""
+    """Build a track from a row of `raw.tracks`."""
     return Track(**{name: row[name] for name in _TRACK})
 
 
 def account_row(
     account: Account, *, capture_id: str | None, job_id: str | None, data_provider: str
 ) -> Row:
-    """A row of `raw.accounts`."""
+    """Return the row of `raw.accounts`."""
     return {**_picked(account, _ACCOUNT), **_origin(capture_id, job_id, data_provider)}
 
 
 def account_from_row(row: Mapping[str, Any]) -> Account:
-    """The observation in a row of `raw.accounts`."""
+    """Build an account from a row of `raw.accounts`."""
     return Account(**{name: row[name] for name in _ACCOUNT})
 
 
 def hashtag_row(
     hashtag: HashtagInfo, *, capture_id: str | None, job_id: str | None, data_provider: str
 ) -> Row:
-    """A row of `raw.hashtags`."""
+    """Return the row of `raw.hashtags`."""
     return {**_picked(hashtag, _HASHTAG), **_origin(capture_id, job_id, data_provider)}
 
 
 def hashtag_from_row(row: Mapping[str, Any]) -> HashtagInfo:
-    """The observation in a row of `raw.hashtags`."""
+    """Build a hashtag from a row of `raw.hashtags`."""
     return HashtagInfo(**{name: row[name] for name in _HASHTAG})
 
 
@@ -124,7 +124,7 @@ def _origin(capture_id: str | None, job_id: str | None, data_provider: str) -> R
 
 
 def comparison_from_row(row: Mapping[str, Any]) -> Comparison:
-    """A stored comparison as it was measured, from `marts.audio_comparisons`."""
+    """Build a comparison from a row of `marts.audio_comparisons`."""
     pair = {field.name: row[field.name] for field in fields(PairEvidence)}
     rest = {
         field.name: row[field.name]

@@ -1,7 +1,7 @@
-"""Opening one Delta table: creating it, adding the columns that came later, refusing what is newer.
+"""Opening of one Delta table: create it, add newer columns, refuse a newer schema version.
 
-Here: what stands in a table's own configuration (world, version) and the additive migration.
-Not here: rows (`lake`), the control store's numbered migrations (`control.migrations`).
+World and schema version are table properties of the Delta table. The control store has its own
+numbered migrations (`control.migrations`).
 """
 
 from collections.abc import Iterable
@@ -19,9 +19,9 @@ from warehouse.tables import Table
 WORLD = "sametrack.world"
 VERSION = "sametrack.schema_version"
 FIRST_VERSION = "sametrack.first_version"
-"""Version of the table when it was created: below today's, some files may lack a column."""
+"""Version of the table when it was created; if lower than today's, some files may lack a column."""
 WHOLE_BEFORE = "sametrack.whole_before"
-"""Every row committed before this moment is known to have its capture (`arranging`)."""
+"""Every row committed before this time is known to have its capture (`maintenance.sorting`)."""
 
 _LOG_KEPT = "delta.logRetentionDuration"
 _DELTA = {
@@ -29,13 +29,13 @@ _DELTA = {
     _LOG_KEPT: "interval 7 days",
     "delta.deletedFileRetentionDuration": "interval 7 days",
 }
-# With retries, the loser of a race writes its metadata once more and disturbs running appends.
+# With retries, the loser of a race would write its metadata again and conflict with appends.
 _FIRST_OR_NOT_AT_ALL = CommitProperties(max_commit_retries=0)
 _COMMIT_ATTEMPTS = 8
 
 
 def retry_commits() -> Iterable[stamina.Attempt]:
-    """Attempts of a commit that met another one; what has failed has left nothing visible."""
+    """Return attempts for a commit that may conflict; a failed one leaves nothing visible."""
     return stamina.retry_context(
         on=CommitFailedError,
         attempts=_COMMIT_ATTEMPTS,
@@ -46,12 +46,12 @@ def retry_commits() -> Iterable[stamina.Attempt]:
 
 
 def open_table(path: str, table: Table, *, world: str) -> DeltaTable:
-    """The Delta table at `path`, created or brought up to `table.version`.
+    """Open the Delta table at `path`, creating it or migrating it to `table.version`.
 
     Raises:
         WrongWorldError: It belongs to another world.
         StoreTooNewError: A newer Sametrack wrote it.
-        ContractBrokenError: Its columns are not the contract's and no version says why.
+        ContractBrokenError: Its columns differ from the contract at the same version.
     """
     try:
         opened = DeltaTable(path)
@@ -70,34 +70,34 @@ def check_marks(opened: DeltaTable, table: Table, *, world: str) -> None:
     if owner != world:
         raise WrongWorldError(
             f"{table.name} of this lake belongs to world {owner!r}, not to {world!r}",
-            hint="worlds never mix: choose another lake",
+            hint="worlds never share a lake: choose another one",
         )
     if version_of(opened) > table.version:
         raise StoreTooNewError(
             f"{table.name} has schema version {version_of(opened)}, "
-            f"this Sametrack knows {table.version}",
+            f"this Sametrack supports {table.version}",
             hint="update Sametrack or choose another lake",
         )
 
 
 def version_of(opened: DeltaTable) -> int:
-    """Schema version that the table says it has."""
+    """Return the schema version stored in the table."""
     return int(opened.metadata().configuration.get(VERSION, "0"))
 
 
 def whole_before(opened: DeltaTable) -> datetime | None:
-    """Until when no row of the table is without its capture; None: that was never looked into."""
+    """Return the time before which every row has its capture; None if never verified."""
     told = opened.metadata().configuration.get(WHOLE_BEFORE)
     return None if told is None else datetime.fromisoformat(told)
 
 
 def has_uneven_files(opened: DeltaTable) -> bool:
-    """True when a column was added since the first file, so that files must be read by name."""
+    """Return True if columns were added after the first file, so files must be read by name."""
     return opened.metadata().configuration.get(FIRST_VERSION) != str(version_of(opened))
 
 
 def forget_versions(path: str) -> None:
-    """Leave the newest version alone: no other file, no log entry before its checkpoint."""
+    """Delete all versions but the newest: other files, and the log before its checkpoint."""
     opened = DeltaTable(path)
     opened.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False, full=True)
     opened.alter.set_table_properties({_LOG_KEPT: "interval 0 seconds"})
@@ -124,15 +124,15 @@ def _create(path: str, table: Table, world: str) -> DeltaTable:
             commit_properties=_FIRST_OR_NOT_AT_ALL,
         )
     except DeltaError:
-        # Another process may have created it meanwhile; if not, this raises the cause again.
+        # Another process may have created it meanwhile; otherwise this raises the same error.
         return DeltaTable(path)
 
 
 def _migrate(path: str, table: Table, world: str) -> DeltaTable:
-    """Add what is missing, then write the version: a crash in between repeats harmlessly."""
+    """Add missing columns, then write the version: repeating it after a crash is harmless."""
     for attempt in retry_commits():
         with attempt:
-            opened = DeltaTable(path)  # a process that migrates at the same time is met here
+            opened = DeltaTable(path)  # another process may be migrating it too
             check_marks(opened, table, world=world)
             _add_columns(opened, table)
             if version_of(opened) < table.version:
@@ -154,7 +154,7 @@ def _add_columns(opened: DeltaTable, table: Table) -> None:
 
 
 def columns_of(opened: DeltaTable) -> pa.Schema:
-    """The table's schema for pyarrow."""
+    """Return the table's schema as a pyarrow schema."""
     return pa.schema(opened.schema().to_arrow())
 
 
@@ -172,7 +172,7 @@ def _check_columns(opened: DeltaTable, table: Table) -> None:
 
 
 def _same(left: pa.DataType | None, right: pa.DataType | None) -> bool:
-    """Equal up to the name of a list's items, which Delta chooses itself."""
+    """Compare types, ignoring the item name of a list, which Delta chooses itself."""
     if left is None or right is None:
         return False
     if pa.types.is_list(left) and pa.types.is_list(right):

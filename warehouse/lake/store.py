@@ -1,8 +1,8 @@
-"""The lake: one Delta table per contract, on a folder or an `s3://` address.
+"""The lake: one Delta table per contract, in a folder or at an `s3://` URL.
 
-Here: append, list, compact, vacuum; safe from several threads and several processes. Not here:
-questions (`engine`, `queries`), the contracts (`tables`), opening and migrating (`evolution`).
-Appends of several processes do not conflict; one append is one commit, whole or not at all.
+Append, list, compact and vacuum; safe for several threads and processes. Appends of several
+processes do not conflict, and each append is one atomic commit. Queries are in `engine` and
+`queries`, contracts in `tables`, migrations in `schema_evolution`.
 """
 
 import re
@@ -36,15 +36,17 @@ from warehouse.tables import TABLES, Table
 from warehouse.tables.contract import to_arrow
 
 CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
-VACUUM_AFTER_HOURS = 7 * 24  # far above the longest read; a reader never meets a vanished file
+VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
 _UNFIT = frozenset("%*?[]\\^|")  # Delta takes them for escapes or panics, DuckDB for patterns
 _PLAIN_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a table consists of at one version. `is_uneven`: some files lack later columns; no row
-    committed before `whole_before` is without its capture.
+    """Files of a table at one version.
+
+    `is_uneven`: some files lack newer columns. Every row committed before `whole_before` has its
+    capture.
     """
 
     version: int
@@ -65,7 +67,7 @@ class _Handle:
 
 
 class Lake:
-    """The open tables of one world. Made by `open_lake`."""
+    """The open tables of one world; opened by `open_lake`."""
 
     def __init__(
         self, url: str, world: str, handles: Mapping[str, _Handle], *, free: FreeBytes
@@ -88,9 +90,9 @@ class Lake:
     def append(
         self, name: str, rows: Sequence[Mapping[str, object]], *, job_id: str | None = None
     ) -> None:
-        """Append rows in one commit; no rows make no commit.
+        """Append rows in one commit; without rows there is no commit.
 
-        `committed_at` is filled in where rows do not bring it; `job_id` goes into the commit.
+        `committed_at` is added to rows that lack it; `job_id` is stored in the commit metadata.
 
         Raises:
             ContractBrokenError: A row does not fit its table. Nothing is written.
@@ -112,51 +114,52 @@ class Lake:
                 _update(handle)
                 check_marks(handle.delta, handle.table, world=self.world)
                 raise ContractBrokenError(f"{name} does not take these rows") from error
-            handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit is no news
+            handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit needs no refresh
 
     def check_room(self) -> None:
-        """Refuse to write where the disk of a folder is nearly full.
+        """Refuse to write if the disk of a local lake is nearly full.
 
         Raises:
-            CapacityExhaustedError: It is.
+            CapacityExhaustedError: The disk is nearly full.
         """
         if not self.is_remote:
-            with storage_errors("looking at the disk"):
+            with storage_errors("checking the disk"):
                 check_room(self.url, free=self._free)
 
     def files(self, name: str) -> list[str]:
-        """Paths or addresses of the files that the newest version consists of."""
+        """Return paths or URLs of the files of the newest version."""
         return list(self.listing(name).files)
 
     def listing(self, name: str) -> Listing:
-        """The newest version with its files."""
+        """Return the newest version with its files."""
         handle = self._handle(name)
         with handle.lock, storage_errors(f"listing {name}"):
             _catch_up(handle)
             delta = handle.delta
             files = delta.file_uris()
             if not self.is_remote:
-                files = [unquote(file) for file in files]  # a path comes back as a URL's
+                files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
             return Listing(
                 delta.version(), tuple(files), has_uneven_files(delta), whole_before(delta)
             )
 
     def version(self, name: str) -> int:
-        """The newest version; costs two file look-ups when nothing has changed."""
+        """Return the newest version; costs two file lookups if nothing has changed."""
         handle = self._handle(name)
         with handle.lock, storage_errors(f"reading the log of {name}"):
             _catch_up(handle)
             return handle.delta.version()
 
     def identity(self, name: str) -> str:
-        """The id that a table was given when it was created."""
+        """Return the id that the table got when it was created."""
         handle = self._handle(name)
         with handle.lock, storage_errors(f"reading {name}"):
             return str(handle.delta.metadata().id)
 
     def log_since(self, name: str, version: int) -> list[dict[str, Any]]:
-        """What the commits after a version did, the newest first; the oldest of them are missing
-        where their entries have been cleaned away.
+        """Return the commits after a version, newest first.
+
+        The oldest are missing if their log entries have been cleaned up.
         """
         handle = self._handle(name)
         with handle.lock, storage_errors(f"reading the log of {name}"):
@@ -165,39 +168,39 @@ class Lake:
             return handle.delta.history(count) if count > 0 else []
 
     def dataset(self, name: str) -> pa.Table:
-        """The table as an Arrow dataset, for readers that cannot open its files."""
+        """Return the table as an Arrow dataset, for readers that cannot open its files."""
         handle = self._handle(name)
         with handle.lock, storage_errors(f"reading {name}"):
             _update(handle)
             return handle.delta.to_pyarrow_dataset()
 
     def refresh(self) -> None:
-        """Read the log of every table, whatever the look-ups say."""
+        """Read the log of every table, even if nothing seems to have changed."""
         for name, handle in self._handles.items():
             with handle.lock, storage_errors(f"reading the log of {name}"):
                 _update(handle)
 
     def crowded(self, *, files: int = CROWDED_FILES) -> list[str]:
-        """Names of tables with more than `files` files: time to compact them."""
+        """Return names of tables with more than `files` files, which need compaction."""
         return [table.name for table in self.tables if len(self.files(table.name)) > files]
 
     def compact(self, name: str) -> int:
-        """Merge small files; returns how many were replaced. Two at once: one of them wins."""
+        """Merge small files; returns how many were replaced. Of two concurrent calls one wins."""
         handle = self._handle(name)
         with storage_errors(f"compacting {name}"):
-            delta = DeltaTable(handle.path)  # its own, so that appends need not wait for it
+            delta = DeltaTable(handle.path)  # a separate handle, so that appends need not wait
             with suppress(CommitFailedError):
                 metrics = delta.optimize.compact(writer_properties=writer_of(name))
                 return int(metrics["numFilesRemoved"])
         return 0
 
     def delete(self, name: str, column: str, ids: Sequence[str]) -> int:
-        """Remove the rows with one of these ids in a commit of its own; returns how many.
+        """Delete the rows with these ids in one commit; returns how many.
 
-        For what is kept for a limited time. The files themselves go with a later `vacuum`.
+        For data with a retention period. A later `vacuum` deletes the files.
 
         Raises:
-            ValueError: An id holds more than letters, digits and hyphens.
+            ValueError: An id contains other characters than letters, digits and hyphens.
         """
         if not ids:
             return 0
@@ -215,20 +218,20 @@ class Lake:
         return 0
 
     def path(self, name: str) -> str:
-        """Folder or address of a table."""
+        """Return the folder or URL of a table."""
         return self._handle(name).path
 
     def vacuum(self, name: str) -> int:
-        """Delete files that no version of the last week names; returns how many."""
+        """Delete files that no version of the last week uses; returns how many."""
         handle = self._handle(name)
         with storage_errors(f"vacuuming {name}"):
             delta = DeltaTable(handle.path)
             return len(delta.vacuum(retention_hours=VACUUM_AFTER_HOURS, dry_run=False))
 
     def erase(self, name: str, condition: str) -> int:
-        """Remove the rows that meet a condition in a commit of its own; returns how many.
+        """Delete the rows that match a condition in one commit; returns how many.
 
-        The condition itself stays in the table's log, and old rows in old files, until `forget`.
+        The condition stays in the table's log, and old rows in old files, until `forget`.
         """
         handle = self._handle(name)
         with storage_errors(f"erasing from {name}"):
@@ -241,7 +244,7 @@ class Lake:
         return 0
 
     def blank(self, name: str, column: str, condition: str) -> None:
-        """Make a text unknown in the rows that meet a condition; see `erase`."""
+        """Set a text column to null in the rows that match a condition; see `erase`."""
         handle = self._handle(name)
         with storage_errors(f"erasing from {name}"):
             for attempt in retry_commits():
@@ -253,8 +256,10 @@ class Lake:
                     )
 
     def forget(self, name: str) -> None:
-        """Delete every older version: files that the newest one does not name, and the log before
-        it, where statistics and conditions repeat what was erased. Readers must be away.
+        """Delete all older versions: files that the newest does not use, and the log before it.
+
+        The log's statistics and conditions repeat what was erased. There must be no concurrent
+        readers.
         """
         handle = self._handle(name)
         with storage_errors(f"forgetting old versions of {name}"):
@@ -271,16 +276,16 @@ class Lake:
 def open_lake(
     url: str, *, world: str, tables: Sequence[Table] = TABLES, free: FreeBytes = free_bytes
 ) -> Lake:
-    """Open a lake, creating missing tables and adding columns that came later.
+    """Open a lake, creating missing tables and adding newer columns.
 
     Args:
         url: A folder, or `s3://bucket/prefix` (keys and region from the AWS_* variables).
-        world: Whose lake it is; another world's is refused.
+        world: World of the lake; a lake of another world is refused.
         tables: The contracts.
-        free: Room on the disk of a folder.
+        free: Returns the free disk space of a folder.
 
     Raises:
-        WrongWorldError, StoreTooNewError, ContractBrokenError: See `evolution.open_table`.
+        WrongWorldError, StoreTooNewError, ContractBrokenError: See `schema_evolution.open_table`.
         WarehouseUnavailableError: The lake cannot be opened.
     """
     root = url.rstrip("/") if is_remote(url) else _folder(url)
@@ -305,17 +310,17 @@ def _folder(url: str) -> str:
 
 
 def storage_errors(what: str) -> AbstractContextManager[None]:
-    """Translate what Delta, Arrow and the disk raise while doing `what`."""
+    """Translate errors of Delta, Arrow and the disk, raised while doing `what`."""
     return translated(what, DeltaError, pa.ArrowException, OSError)
 
 
 def is_remote(url: str) -> bool:
-    """True for the address of an object store."""
+    """Return True for the URL of an object store."""
     return "://" in url
 
 
 def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> None:
-    """One commit. A conflict leaves nothing visible, so trying again is safe."""
+    """Commit a batch. A conflict leaves nothing visible, so retrying is safe."""
     for attempt in retry_commits():
         with attempt:
             if attempt.num > 1:
@@ -330,11 +335,11 @@ def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> Non
 
 
 def _catch_up(handle: _Handle) -> None:
-    """Read new log entries, when there are any.
+    """Read new log entries, if there are any.
 
-    `update_incremental` costs 4 ms, so on a disk two look-ups go first: the next entry's file,
-    and the folder's time, which also moves when old entries were cleaned away. The time alone
-    would miss a second commit within one tick of the file system's clock.
+    `update_incremental` costs 4 ms, so a local lake first checks for the file of the next entry,
+    and the folder's modification time, which also changes when old entries are cleaned up. The time
+    alone would miss a second commit within one tick of the file system's clock.
     """
     mtime_ns = _log_mtime_ns(handle)
     following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
@@ -349,11 +354,11 @@ def _log_mtime_ns(handle: _Handle) -> int:
     try:
         return Path(handle.path, "_delta_log").stat().st_mtime_ns
     except FileNotFoundError as error:
-        raise WarehouseUnavailableError(f"{handle.table.name} has vanished") from error
+        raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing") from error
 
 
 def _update(handle: _Handle) -> None:
-    """Read new log entries; from the last checkpoint where older ones have been cleaned away."""
+    """Read new log entries, starting at the last checkpoint if older ones have been cleaned up."""
     try:
         handle.delta.update_incremental()
     except DeltaError:

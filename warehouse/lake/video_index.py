@@ -1,8 +1,8 @@
-"""An index of works as best known, beside the lake: one look-up each, wherever their rows lie.
+"""The video index: the best observation of each video in a SQLite file next to the lake.
 
-A list's works lie all over `raw.videos`, and each costs there some milliseconds: a row group of
-three dozen columns. Here is its file, when it may be used, and what it answers. Not here: how it is
-made (`indexing`), the questions that it serves (`warehouse.queries.videos`).
+The videos of a list are spread over all of `raw.videos`, and each read from there costs some
+milliseconds. The index is built by `maintenance.video_index` and used by
+`warehouse.queries.videos`.
 """
 
 import sqlite3
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 WORKS = "raw.videos"
 FILE = "works.sqlite"
 LEFT_OUT = frozenset({"capture_id", "job_id", "data_provider"})
-"""Nobody who asks for a work as best known asks where that was read."""
+"""Provenance columns, which no reader of the index needs."""
 COLUMNS = tuple(column for column in BY_NAME[WORKS].columns if column.name not in LEFT_OUT)
 FORMAT = "1 " + " ".join(f"{column.name}:{column.type}" for column in COLUMNS)
 _TIMES = tuple(place for place, column in enumerate(COLUMNS) if column.type == TIME)
@@ -32,7 +32,7 @@ _NAMES = tuple(column.name for column in COLUMNS)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ADDING = frozenset(
     {"OPTIMIZE", "SET TBLPROPERTIES", "ADD COLUMN", "VACUUM START", "VACUUM END"}
-)  # and appends; whatever else a commit does may take away a row that the index still shows
+)  # and appends; any other operation may remove a row that the index still has
 _WORKS = """
     select aweme_id, first_at, created, created_since, case when ? then document end from works
     where aweme_id in (select value from json_each(?))
@@ -45,12 +45,12 @@ _LIKES = """
     )
     from json_each(?)
 """
-"""Newest first, as they lie: one or two rows are looked at for each work."""
+"""Rows are stored newest first, so one or two of them are read per video."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What an index holds: the rows of one version of the table committed before `bound`."""
+    """What an index contains: rows of one table version committed before `bound`."""
 
     format: str
     table_id: str
@@ -60,9 +60,10 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class IndexedWork:
-    """`best`: its best observation, where it was asked for, as a row of the table but for
-    `LEFT_OUT`; `first_at`: of its first one; `created`: the latest publication that was told, and
-    since when.
+    """A video in the index.
+
+    `best`: its best observation, if requested, without the columns `LEFT_OUT`; `first_at`: time of
+    its first observation; `created`: the latest publication time observed, and since when.
     """
 
     best: Row | None
@@ -73,8 +74,10 @@ class IndexedWork:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What is known of works by what was committed before `bound`; `likes` at the moment asked.
-    In the `files` of these names is nothing else.
+    """Answer of the index, from rows committed before `bound`.
+
+    `likes` are those known at the requested time. The table files named in `files` contain no other
+    rows.
     """
 
     bound: datetime
@@ -85,7 +88,7 @@ class Indexed:
 
 @dataclass(slots=True)
 class _Log:
-    """Commits after `since` up to `until` were looked at; the last to take rows away was `at`."""
+    """Commits after `since` up to `until` have been read; `at` is the last to remove rows."""
 
     since: int
     until: int
@@ -102,18 +105,18 @@ class WorksIndex:
 
     @property
     def path(self) -> Path:
-        """Its file; it is there or not."""
+        """Path of the index file, which may not exist."""
         return Path(self.lake.url, FILE)
 
     def read(
         self, aweme_ids: Sequence[str], *, until: datetime | None = None, whole: bool = True
     ) -> Indexed | None:
-        """Works by their ids; None where there is no index, or none of what the table now holds.
+        """Return videos by id, or None if there is no index or it does not match the table.
 
         Args:
-            aweme_ids: Whichever; unknown ones are absent from the answer.
-            until: Tell also how many likes were known of each at this moment.
-            whole: Tell the best observations; of thousands of works that would be most of the time.
+            aweme_ids: Any ids; unknown ones are absent from the answer.
+            until: Also return the likes known of each video at this time.
+            whole: Include the best observations; for thousands of videos they dominate the cost.
         """
         wanted = orjson.dumps(aweme_ids).decode()
 
@@ -127,11 +130,11 @@ class WorksIndex:
         return self._ask(found)
 
     def about(self) -> About | None:
-        """What it holds; None where it may not be used."""
+        """Return what the index contains, or None if it may not be used."""
         return self._ask(lambda _database, about: about)
 
     def is_overtaken(self, version: int) -> bool:
-        """True when rows of that version may be gone, or are told to be something else."""
+        """Return True if rows of that version may have been removed or changed since."""
         with self._lock:
             newest, log = self.lake.version(WORKS), self._log
             if log is None or version < log.since:
@@ -143,14 +146,16 @@ class WorksIndex:
             return log.at > version or version > newest
 
     def drop(self) -> None:
-        """Remove it, with whatever is left of unfinished ones: what was erased stands in it too."""
+        """Delete the index and unfinished copies; they also contain what was erased."""
         if not self.lake.is_remote:
             for file in self.path.parent.glob(f"{FILE}*"):
                 file.unlink(missing_ok=True)
 
     def _ask[T](self, question: Callable[[sqlite3.Connection, About], T]) -> T | None:
-        """Ask the index where it may be used. It is a short cut: a damaged one is as good as none,
-        and upkeep makes it anew. A file never changes once it has its name, so it needs no locks.
+        """Query the index if it may be used.
+
+        It is an optimisation: a damaged index counts as missing, and maintenance rebuilds it. A
+        file never changes once it has its name, so reading needs no locks.
         """
         if self.lake.is_remote or not self.path.exists():
             return None
@@ -170,12 +175,12 @@ class WorksIndex:
 
 
 def to_micros(moment: datetime) -> int:
-    """Microseconds since 1970, exactly."""
+    """Return microseconds since 1970, exactly."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def to_moment(micros: int) -> datetime:
-    """The moment of `to_micros`."""
+    """Return the time of `to_micros`."""
     return _EPOCH + timedelta(microseconds=micros)
 
 
@@ -183,7 +188,7 @@ def _about(database: sqlite3.Connection) -> About:
     rows = database.execute("select format, table_id, version, bound from about").fetchall()
     for form, table_id, version, bound in rows:
         return About(form, table_id, version, to_moment(bound))
-    raise sqlite3.DatabaseError("an index that does not say what it holds")
+    raise sqlite3.DatabaseError("the index has no metadata")
 
 
 def _work(
@@ -201,7 +206,7 @@ def _row(values: list[Any]) -> Row:
 
 
 def _last_taking(entries: Sequence[Mapping[str, Any]], log: _Log) -> int:
-    """The last commit that took rows away; of entries that are missing nobody knows, so one did."""
+    """Return the last commit that removed rows. A missing log entry counts as one."""
     taking = [int(entry["version"]) for entry in entries if not _only_adds(entry)]
     oldest = min((int(entry["version"]) for entry in entries), default=log.until + 2)
     missing = [oldest - 1] if oldest > log.until + 1 else []
