@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all: a draft beside them, then a rename."""
+"""Atomic writing of files and folders: to a temporary path next to the target, then renamed."""
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -10,10 +10,10 @@ from warehouse.records.errors import InvalidParameterError
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file; what stood there stays until the new one is complete.
+    """Write a file; the old one stays until the new one is complete.
 
     Raises:
-        InvalidParameterError: It cannot be written there.
+        InvalidParameterError: The file cannot be written there.
     """
     with drafting(path) as draft, draft.open("wb") as stream:
         for part in parts:
@@ -22,10 +22,10 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
 
 @contextmanager
 def drafting(path: Path, *, verify: Callable[[Path], None] | None = None) -> Iterator[Path]:
-    """A path beside `path` to write to; it becomes `path` at the end, once `verify` agrees.
+    """Yield a temporary path next to `path`; it is renamed to `path` at the end, after `verify`.
 
     Raises:
-        InvalidParameterError: It cannot be written there.
+        InvalidParameterError: The file cannot be written there.
     """
     draft = path.with_name(f".{uuid4().hex}.{path.name}.part")
     try:
@@ -37,7 +37,7 @@ def drafting(path: Path, *, verify: Callable[[Path], None] | None = None) -> Ite
     except OSError as error:
         raise InvalidParameterError(
             f"{path.name} cannot be written: {error.strerror or type(error).__name__}",
-            hint="choose another file with --out",
+            hint="choose another path with --out",
         ) from error
     finally:
         _remove(draft)

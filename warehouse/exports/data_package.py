@@ -1,7 +1,7 @@
-"""A data package: tables with their schema, dictionary, checksums, coverage, in one ZIP file.
+"""Data packages: tables with schema, dictionary, checksums and coverage in one ZIP file.
 
-The form is Frictionless' tabular data package; each table is there as CSV, safe to open in a
-spreadsheet, and as Parquet, exact. The same moment makes the same bytes.
+The format is Frictionless' tabular data package; each table is included as CSV, safe to open in a
+spreadsheet, and as Parquet, exact. The same `as of` time gives the same bytes.
 """
 
 import hashlib
@@ -23,15 +23,15 @@ from warehouse.exports.table_files import Method, csv_parts
 from warehouse.tables import Table as Contract
 from warehouse.tables.dictionary import render_dictionary
 
-_EPOCH = (2000, 1, 1, 0, 0, 0)  # a ZIP entry has a date; a real one would change the bytes
+_EPOCH = (2000, 1, 1, 0, 0, 0)  # a fixed date keeps the bytes of a ZIP reproducible
 _TYPES: dict[Kind, str] = {
     "text": "string", "whole": "integer", "real": "number", "flag": "boolean", "time": "datetime",
     "date": "date", "texts": "array",
 }  # fmt: skip
-_DEMO = "**This is demo data, invented on a machine. Nothing in it is real.**\n\n"
+_DEMO = "**This is generated demo data. Nothing in it is real.**\n\n"
 _SPREADSHEETS = (
-    "In the CSV files a text that a spreadsheet would run as a formula begins with an apostrophe; "
-    "the Parquet files hold it as it was.\n"
+    "In the CSV files, text that a spreadsheet would run as a formula begins with an apostrophe; "
+    "the Parquet files contain it unchanged.\n"
 )
 
 
@@ -43,10 +43,10 @@ def write_package(
     *,
     pseudonyms: Pseudonyms | None = None,
 ) -> dict[str, int]:
-    """Write the package; returns the rows of each table.
+    """Write the package; returns the row count of each table.
 
     Raises:
-        InvalidParameterError: It cannot be written there.
+        InvalidParameterError: The file cannot be written there.
         WarehouseUnavailableError: The lake cannot be read.
     """
     with drafting(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -66,7 +66,7 @@ def write_package(
 
 
 class _Package:
-    """The files of an archive with their hashes."""
+    """Files of an archive with their hashes."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -79,7 +79,7 @@ class _Package:
         self._hashes[name] = (hashlib.sha256(body).hexdigest(), len(body))
 
     def add_table(self, extract: Extract, batches: Iterable[Any]) -> tuple[Any, int]:
-        """The table as CSV and Parquet; returns its Arrow schema and how many rows it has."""
+        """Add a table as CSV and Parquet; returns its Arrow schema and row count."""
         found = list(batches)
         schema, name = found[0].schema, f"data/{_file_name(extract)}"
         lines = csv_parts(columns_of(schema), rows_of(found), with_mark=False)
@@ -107,7 +107,7 @@ class _Package:
         }
 
     def checksums(self) -> str:
-        """As `sha256sum --check` reads them."""
+        """Return the checksums in the format of `sha256sum --check`."""
         return "".join(f"{digest}  {name}\n" for name, (digest, _) in self._hashes.items())
 
     def _entry(self, name: str) -> IO[bytes]:
@@ -121,7 +121,7 @@ def _file_name(extract: Extract) -> str:
 
 
 def _schema(table: Contract, schema: Any) -> dict[str, object]:
-    """A Frictionless table schema, with the contract's meanings and units."""
+    """Return a Frictionless table schema, with the contract's descriptions and units."""
     by_name = {column.name: column for column in table.columns}
     fields = []
     for column in columns_of(schema):
@@ -164,7 +164,7 @@ def _readme(method: Method, counts: Mapping[str, int]) -> str:
 
 
 def _coverage_page(method: Method) -> str:
-    """The coverage statement: what each source was asked, and why reading it stopped."""
+    """Return the coverage report: what each source was asked, and why reading stopped."""
     facts = dict(method.facts)
     table = method.coverage or Table("coverage", (), ())
     lines = [
@@ -172,7 +172,7 @@ def _coverage_page(method: Method) -> str:
         "",
         facts["coverage_note"],
         "",
-        f"Sources of {facts['scope']}, and what ended each one:",
+        f"Sources of {facts['scope']}, with the reason each one stopped:",
         "",
         "| " + " | ".join(column.name for column in table.columns) + " |",
         "| " + " | ".join("---" for _ in table.columns) + " |",

@@ -1,7 +1,4 @@
-"""A table that is about to become a file: columns with their kinds, rows of plain values.
-
-Here: the shape, and how a result of the engine takes it. Not here: files (`files`).
-"""
+"""A table to export: columns with their kinds, rows of plain values."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +13,7 @@ type Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; `meaning` and `unit` stand in dictionaries."""
+    """A column of an export."""
 
     name: str
     kind: Kind
@@ -24,7 +21,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns. Times are aware `datetime`s, unknown values None."""
+    """Rows with their columns. Times are aware `datetime`s, unknown values None."""
 
     name: str
     columns: Sequence[Column]
@@ -32,12 +29,12 @@ class Table:
 
 
 def to_table(name: str, found: pa.Table) -> Table:
-    """A result of the engine as a table."""
+    """Convert a query result."""
     return Table(name, columns_of(found.schema), tuple(rows_of(found.to_batches())))
 
 
 def columns_of(schema: pa.Schema) -> tuple[Column, ...]:
-    """Columns under names that differ: `n`, `n_2`."""
+    """Return columns with unique names: `n`, `n_2`."""
     names: list[str] = []
     for name in schema.names:
         taken = sum(one == name for one in schema.names[: len(names)])
@@ -46,7 +43,7 @@ def columns_of(schema: pa.Schema) -> tuple[Column, ...]:
 
 
 def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-    """Rows of plain values, batch by batch."""
+    """Yield rows of plain values, batch by batch."""
     for batch in batches:
         yield from zip(*(_values(column) for column in batch.columns), strict=True)
 
@@ -54,7 +51,7 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
 def _kind(type_: pa.DataType) -> Kind:
     found: Kind = next((kind for fits, kind in _KINDS if fits(type_)), "text")
     if pa.types.is_decimal(type_) and type_.scale == 0:
-        return "whole"  # what a sum of whole numbers is
+        return "whole"  # the type of a sum of integers
     return found
 
 
@@ -74,14 +71,14 @@ def _is_text(type_: pa.DataType) -> bool:
 
 
 def _values(column: Any) -> list[Any]:
-    """Looking at each value costs more than making it, so only where its type may need it."""
+    """Convert a column; values are only inspected if their type needs conversion, for speed."""
     values: list[Any] = column.to_pylist()
     is_plain = not (pa.types.is_decimal(column.type) or pa.types.is_binary(column.type))
     return values if is_plain else [_plain(value) for value in values]
 
 
 def _plain(value: Any) -> Any:
-    """As it is, but for what no kind of file has: exact decimals, bytes, nested values."""
+    """Convert types that no file format has: exact decimals and bytes."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):

@@ -1,7 +1,7 @@
-"""Which rows a person takes along: a table of the contract, of one job, of one track, or all.
+"""Selection of the rows to export: tables of the contract, of one job, of one track, or everything.
 
-Here: the choice, and its rows in one order for good. Bodies, features and packed documents are no
-part of a table to read. Not here: kinds of files (`files`), what goes beside them (`statements`).
+Rows have a stable order. Bodies, features and packed documents are never exported. File formats are
+in `table_files`, the accompanying facts in `method_sheet`.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from warehouse.tables import BYTES, TABLES, Column, Table
 
 EVERYTHING = "all"
 _STAYS = frozenset({"raw.erasures"})
-"""With salt and marks in hand, anybody could try whether an account they know was erased."""
+"""With salt and marks, anyone could test whether an account they know was erased."""
 _LEAVING = tuple(table for table in TABLES if table.name not in _STAYS)
 _OWN_TRACK = frozenset({
     "raw.tracks", "raw.videos", "raw.sounds", "marts.confirmed_videos", "marts.variants",
     "marts.rankings", "marts.account_summaries", "marts.job_results",
 })  # fmt: skip
-"""Tables whose `music_id` is the track that a row is about; elsewhere it is the candidate's own."""
+"""Tables whose `music_id` is the track a row is about; elsewhere it is the candidate's own."""
 _JOBS_OF_TRACK = """
     select job_id from marts.job_results where music_id = $track
     union select job_id from marts.rankings where music_id = $track
@@ -34,14 +34,14 @@ _JOBS_OF_TRACK = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Of which job or track; neither: of everything."""
+    """The job or track to export; everything if neither is set."""
 
     job_id: str | None = None
     track: str | None = None
 
     @property
     def words(self) -> str:
-        """What stands beside a table."""
+        """Description of the scope in exported files."""
         if self.job_id is not None:
             return f"job {self.job_id}"
         return "everything" if self.track is None else f"track {self.track}"
@@ -49,7 +49,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """A question for the rows of a table: columns that leave, a condition and its parameters."""
+    """Query for the rows of a table: exported columns, a condition and its parameters."""
 
     table: Table
     columns: tuple[Column, ...]
@@ -58,21 +58,21 @@ class Extract:
 
     @property
     def noun(self) -> str:
-        """The table's name without its layer."""
+        """Name of the table without its layer."""
         return self.table.name.split(".")[1]
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Columns of the table that do not leave."""
+        """Columns of the table that are not exported."""
         names = {column.name for column in self.columns}
         return tuple(column.name for column in self.table.columns if column.name not in names)
 
 
 def choose_extracts(what: str, scope: Scope) -> list[Extract]:
-    """The tables that `what` names: one by its noun or whole name, or all that have the scope.
+    """Return the tables named `what`: one by its noun or full name, or all that have the scope.
 
     Raises:
-        InvalidParameterError: There is no such table, or it does not know of jobs or tracks.
+        InvalidParameterError: There is no such table, or its rows have no job or track.
     """
     if what == EVERYTHING:
         return [found for table in _LEAVING if (found := _extract(table, scope)) is not None]
@@ -83,8 +83,8 @@ def choose_extracts(what: str, scope: Scope) -> list[Extract]:
     found = _extract(named[0], scope)
     if found is None:
         raise InvalidParameterError(
-            f"rows of {named[0].name} belong to no {scope.words.split()[0]}",
-            hint="leave --job and --track away, or choose another table",
+            f"rows of {named[0].name} have no {scope.words.split()[0]}",
+            hint="omit --job and --track, or choose another table",
         )
     return [found]
 
@@ -92,8 +92,9 @@ def choose_extracts(what: str, scope: Scope) -> list[Extract]:
 def read_batches(
     engine: Engine, extract: Extract, *, pseudonyms: Pseudonyms | None = None
 ) -> Iterator[Any]:
-    """The rows as Arrow batches, in the order of the key and then of every other column. There is
-    always a batch, be it empty.
+    """Yield the rows as Arrow batches, sorted by the key and then by every other column.
+
+    There is always at least one batch, which may be empty.
 
     Raises:
         WarehouseUnavailableError: The lake cannot be read.
@@ -104,7 +105,7 @@ def read_batches(
     sql = f"select {names} from {_view(extract.table)} where {extract.where} order by {listed}"  # noqa: S608  # the contract's names; values are parameters
     with engine.reading(sql, extract.params) as reader:
         nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
-        for batch in chain([nothing], reader):  # the first one tells the columns
+        for batch in chain([nothing], reader):  # the first one carries the columns
             yield batch if pseudonyms is None else pseudonyms.applied(extract.table, batch)
 
 
@@ -135,7 +136,7 @@ def _of_track(table: Table, names: set[str]) -> str | None:
 
 
 def _view(table: Table) -> str:
-    """Observations count once their capture was written whole."""
+    """Use the committed observations of a table: those with a complete capture."""
     is_observed = any(column.name == "capture_id" for column in table.columns)
     if is_observed and table.name != "raw.captures":
         return table.name.replace("raw.", "seen.")

@@ -1,7 +1,4 @@
-"""What stands beside exported rows: how they came about, and how much nobody saw.
-
-Here: facts and the coverage of the jobs in scope. Not here: the rows, kinds of files.
-"""
+"""Facts that accompany exported rows: how they were obtained, and the coverage of their jobs."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,19 +11,19 @@ from warehouse.exports.table_files import Method
 from warehouse.queries.erasures import is_history_rewritten
 from warehouse.records.worlds import is_demo_world
 
-NEVER_ALL = "What a guest could be shown, never a full list of the platform."
+NEVER_ALL = "What guests can see, never a complete list of the platform."
 METHOD = (
-    "Videos are confirmed by the same music id, by listening (chroma, MFCC and spectral peaks at a "
-    "rigid alignment), or by a music id that was verified so; unknown values are empty, never 0."
+    "Videos are confirmed by the same music id, by audio (chroma, MFCC and spectral peaks at a "
+    "rigid alignment), or by a music id verified by audio; unknown values are empty, never 0."
 )
 
 
 def state_method(
     engine: Engine, extracts: Sequence[Extract], scope: Scope, *, is_pseudonymised: bool
 ) -> Method:
-    """The facts beside an export.
+    """Return the facts that accompany an export.
 
-    As of a moment, nothing tells when the file was made: the same moment makes the same file.
+    With `as_of` there is no export time, so that the same time gives the same file.
     """
     facts = {
         "tables": ", ".join(extract.table.name for extract in extracts),
@@ -51,7 +48,7 @@ def state_method(
 
 
 def read_coverage_of(engine: Engine, scope: Scope) -> Table:
-    """The coverage ledger of the jobs in scope, summed by source and what ended it."""
+    """Return the coverage of the jobs in scope, summed by source and stop reason."""
     ledger = choose_extracts("marts.coverage", scope)[0]
     found = engine.table(
         f"""
@@ -60,7 +57,7 @@ def read_coverage_of(engine: Engine, scope: Scope) -> Table:
             sum(new_items) as new_items
         from marts.coverage where {ledger.where}
         group by surface, stop_reason order by surface, stop_reason
-        """,  # noqa: S608  # a condition of ours; values are parameters
+        """,  # noqa: S608  # no user input; values are parameters
         ledger.params,
     )
     return to_table("coverage", found)

@@ -1,7 +1,7 @@
-"""Tables without names: keyed hashes for accounts and works, everything that tells who left out.
+"""Pseudonymised tables: keyed hashes for accounts and videos, identifying columns left out.
 
-The key stays in the home, so the same account has the same pseudonym in every export of this world
-and nobody else can make it again. What each column becomes stands in `tables.privacy`.
+The key stays in the home, so an account has the same pseudonym in every export of this world, and
+nobody else can reproduce it. `tables.privacy` decides the treatment of each column.
 """
 
 import hmac
@@ -18,29 +18,29 @@ from warehouse.tables import Column, Table
 from warehouse.tables.privacy import treatment_of
 
 _KEY_BYTES = 32
-_SHOWN_CHARS = 24  # of the hash: 96 bits, no two of ten billion alike
+_SHOWN_CHARS = 24  # of the hash: 96 bits, no collision among ten billion ids
 _PUBLIC = ("music_", "chart_", "hashtag_", "track")
-"""Beginnings of surfaces whose entity is no person's and no work."""
+"""Prefixes of surfaces whose entity is neither an account nor a video."""
 STATEMENT = (
-    "Accounts and works stand as keyed hashes; the key is not part of this export. Names, "
-    "signatures, texts and links are left out. Counts, times and the ids of music and hashtags are "
-    "exact, so somebody who looks for one known work may still recognise it."
+    "Accounts and videos are keyed hashes; the key is not part of this export. Names, "
+    "signatures, texts and links are left out. Counts, times and ids of music and hashtags are "
+    "exact, so a known video may still be recognised."
 )
 
 
 class Pseudonyms:
-    """Makes pseudonyms with one key."""
+    """Creates pseudonyms with one key."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     def of(self, kind: str, value: str) -> str:
-        """The pseudonym of an id: `account-…` or `work-…`."""
+        """Return the pseudonym of an id: `account-…` or `work-…`."""
         digest = hmac.new(self._key, f"{kind}:{value}".encode(), "sha256").hexdigest()
         return f"{kind}-{digest[:_SHOWN_CHARS]}"
 
     def applied(self, table: Table, batch: Any) -> Any:
-        """A batch of rows of a table with what stays of each column."""
+        """Return a batch of rows with each column kept, hashed or left out."""
         by_name = {column.name: column for column in table.columns}
         surfaces = _surfaces(batch)
         fields, arrays = [], []
@@ -80,10 +80,12 @@ def kept_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
 
 def open_pseudonyms(home: Home) -> Pseudonyms:
-    """The pseudonyms of a world; its key is made at the first time and readable by its owner alone.
+    """Return the pseudonyms of a world.
+
+    The key is created on first use and readable by its owner only.
 
     Raises:
-        OSError: The key can't be read or made.
+        OSError: The key cannot be read or created.
     """
     path = home.root / "pseudonyms.key"
     if not path.exists():
@@ -92,7 +94,7 @@ def open_pseudonyms(home: Home) -> Pseudonyms:
 
 
 def _write_once(path: Path, key: bytes) -> None:
-    """Of several processes the first one wins."""
+    """Write the key; if several processes do, the first one wins."""
     draft = path.with_name(f"{path.name}.{uuid4().hex}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
         stream.write(key)

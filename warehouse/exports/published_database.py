@@ -1,7 +1,7 @@
-"""One DuckDB file of all marts, for other tools: typed, with a comment on every table and column.
+"""The published database: all marts in one DuckDB file, with a comment on every table and column.
 
-Here: writing it beside its place, proving it, renaming it. Not here: the lake, which stays the
-only truth; the file can be made again at any time.
+It is written next to its place, verified and renamed. The lake remains the source; the file can be
+recreated at any time.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ LAYER = "marts"
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published database: where, how large, and how many rows each table has."""
+    """A published database: its path, size, and the row count of each table."""
 
     path: Path
     size_bytes: int
@@ -34,20 +34,20 @@ class Published:
 
 
 def database_path(home: Home) -> Path:
-    """Where the database of a world is published."""
+    """Return where the database of a world is published."""
     return home.root / "published" / "sametrack.duckdb"
 
 
 def publish_database(engine: Engine, path: Path) -> Published:
-    """Write every mart into a DuckDB file that replaces the one before once it is proven.
+    """Write every mart into a DuckDB file that replaces the previous one after verification.
 
     Raises:
-        InvalidParameterError: It cannot be written there, or not under this name.
-        WarehouseUnavailableError: The lake cannot be read, or the file is not what was written.
+        InvalidParameterError: The file cannot be written there, or not under this name.
+        WarehouseUnavailableError: The lake cannot be read, or the written file is not valid.
     """
     if path.name.split(".")[0] == LAYER:
         raise InvalidParameterError(
-            f"in a file named {path.name} the tables `{LAYER}.*` would have two meanings",
+            f"in a file named {path.name}, `{LAYER}.*` would be ambiguous",
             hint="choose another name with --out, for example sametrack.duckdb",
         )
     tables = [table for table in engine.lake.tables if table.name.startswith(f"{LAYER}.")]
@@ -74,7 +74,7 @@ def _connect(path: Path, *, is_read_only: bool = False) -> duckdb.DuckDBPyConnec
 
 
 def _copy(engine: Engine, table: Table, database: duckdb.DuckDBPyConnection) -> int:
-    """In the order of the key, so that look-ups by it skip most of the file."""
+    """Copy a table in the order of its key, so that lookups by the key skip most of the file."""
     order = ", ".join(f'"{name}"' for name in table.key)
     with engine.reading(f"select * from {table.name} order by {order}") as reader:  # noqa: S608  # the contract's names
         database.register("rows_of_lake", reader)
@@ -109,16 +109,16 @@ def _tell_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
         "published_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "as_of": "" if engine.as_of is None else engine.as_of.isoformat(),
         "history_rewritten": str(is_history_rewritten(engine)).lower(),
-        "coverage": "what a guest could be shown, never a full list of the platform",
+        "coverage": "what guests can see, never a complete list of the platform",
     }
     database.execute("create table main.about (name varchar, value varchar)")
     rows = [list(fact) for fact in facts.items()]
     database.executemany("insert into main.about values (?, ?)", rows)
-    database.execute("comment on table main.about is 'What this file is and when it was made.'")
+    database.execute("comment on table main.about is 'What this file is and when it was created.'")
 
 
 def _verify(draft: Path, *, tables: list[Table], counts: Mapping[str, int]) -> None:
-    """Open it as a reader does: every row is there, nothing is without a comment."""
+    """Open the file as a reader does: check the row counts and that every column has a comment."""
     with query_errors(), closing(_connect(draft, is_read_only=True)) as database:
         found = {table.name: _count(database, table.name) for table in tables}
         silent = database.execute(
@@ -128,8 +128,8 @@ def _verify(draft: Path, *, tables: list[Table], counts: Mapping[str, int]) -> N
         ).fetchall()[0][0]
     if found != counts or silent:
         raise WarehouseUnavailableError(
-            "the database that was written is not what it should be; the one before stays",
-            hint="try again; if it stays so, look at the disk",
+            "the written database is not valid; the previous one is kept",
+            hint="try again; if it fails again, check the disk",
         )
 
 

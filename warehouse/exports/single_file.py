@@ -1,4 +1,4 @@
-"""One table as one file on the disk, batch by batch where the kind of file allows it."""
+"""One table as one file on disk, written batch by batch if the format allows it."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -21,12 +21,12 @@ def write_table(
     *,
     with_mark: bool,
 ) -> int:
-    """Write the file, whole or not at all; returns its rows. The first batch tells the columns.
+    """Write the file atomically; returns its row count. The first batch carries the columns.
 
     `form`: csv, parquet or xlsx.
 
     Raises:
-        InvalidParameterError: It cannot be written there, or has too many rows for a sheet.
+        InvalidParameterError: The file cannot be written there, or has too many rows for a sheet.
         WarehouseUnavailableError: The lake cannot be read.
     """
     first = next(batches)
@@ -54,7 +54,7 @@ def _write_parquet(path: Path, batches: Iterator[Any], method: Method) -> int:
 
 
 class _Counted:
-    """Rows, and how many went through."""
+    """Rows, counted as they are iterated."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = rows

@@ -1,7 +1,7 @@
-"""A table as a file: CSV, JSON, XLSX, Parquet. Ids stay text, no cell is ever a formula.
+"""A table as the bytes of a file: CSV, JSON, XLSX, Parquet. Ids stay text, no cell is a formula.
 
-Pure: values in, bytes out. The libraries are loaded when the first file of their kind is made.
-Not here: which tables there are, where files go (`writing`).
+Libraries are imported when the first file of their format is made. Tables are selected in
+`extracts`, files are written in `atomic_files`.
 """
 
 import csv
@@ -24,10 +24,10 @@ MEDIA_TYPES: Mapping[str, str] = {
     "json": "application/json",
 }
 BYTE_ORDER_MARK = "\ufeff"
-MAX_SHEET_ROWS = 1_048_575  # what a sheet holds below its heading
+MAX_SHEET_ROWS = 1_048_575  # rows of a sheet below the header
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBERS = frozenset({int, float, bool})
-_CELL_CHARS = 32_767  # the longest text that a cell holds
+_CELL_CHARS = 32_767  # longest text of a cell
 _SHEET_NAME_CHARS = 31
 _WIDE = 60
 _LOOKED_AT = 50
@@ -36,21 +36,21 @@ _LINES_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How a table came about: what goes on a sheet beside it."""
+    """How a table was obtained; exported next to it."""
 
     facts: tuple[tuple[str, str], ...]
     coverage: Table | None = None
 
 
 def to_csv(table: Table, *, with_mark: bool) -> bytes:
-    """Comma-separated; text that a spreadsheet would run as a formula begins with an apostrophe."""
+    """Return CSV; text that a spreadsheet would run as a formula begins with an apostrophe."""
     return b"".join(csv_parts(table.columns, table.rows, with_mark=with_mark))
 
 
 def csv_parts(
     columns: Sequence[Column], rows: Iterable[Row], *, with_mark: bool
 ) -> Iterator[bytes]:
-    """The same in parts, for tables that are too long to be held whole."""
+    """Yield CSV in parts, for tables that are too large for memory."""
     sheet = io.StringIO(BYTE_ORDER_MARK if with_mark else "", newline="")
     sheet.seek(0, io.SEEK_END)
     writer = csv.writer(sheet, lineterminator="\r\n")
@@ -65,7 +65,7 @@ def csv_parts(
 
 
 def to_json(table: Table, method: Method) -> bytes:
-    """Rows as objects, with how they came about."""
+    """Return rows as JSON objects, with the method."""
     document: dict[str, Any] = {
         "table": table.name,
         "method": dict(method.facts),
@@ -77,17 +77,17 @@ def to_json(table: Table, method: Method) -> bytes:
 
 
 def to_xlsx(table: Table, method: Method) -> bytes:
-    """A workbook: the table, and a sheet on method and coverage.
+    """Return a workbook: the table, and a sheet with method and coverage.
 
     Raises:
-        InvalidParameterError: The table has more rows than a sheet holds.
+        InvalidParameterError: The table has more rows than a sheet allows.
     """
-    import xlsxwriter  # noqa: PLC0415  # 60 ms that only this file needs
+    import xlsxwriter  # noqa: PLC0415  # takes 60 ms and only XLSX needs it
 
     if len(table.rows) > MAX_SHEET_ROWS:
         raise InvalidParameterError(
-            f"{len(table.rows):,} rows do not fit a sheet, which holds {MAX_SHEET_ROWS:,}",
-            hint="take CSV or Parquet",
+            f"{len(table.rows):,} rows do not fit a sheet of at most {MAX_SHEET_ROWS:,}",
+            hint="use CSV or Parquet",
         )
     file = io.BytesIO()
     rules = {
@@ -98,7 +98,7 @@ def to_xlsx(table: Table, method: Method) -> bytes:
         "remove_timezone": True,
     }
     with xlsxwriter.Workbook(file, rules) as book:
-        book.set_properties({"created": datetime(2000, 1, 1)})  # noqa: DTZ001  # the same table makes the same file; the sheet says when
+        book.set_properties({"created": datetime(2000, 1, 1)})  # noqa: DTZ001  # a fixed date keeps the file reproducible; the sheet has the real one
         bold = book.add_format({"bold": True})
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
         sheet = book.add_worksheet(table.name[:_SHEET_NAME_CHARS])
@@ -109,8 +109,8 @@ def to_xlsx(table: Table, method: Method) -> bytes:
 
 
 def to_parquet(table: Table, method: Method) -> bytes:
-    """Typed columns; how the table came about is in the file's metadata."""
-    import pyarrow as pa  # noqa: PLC0415  # 100 ms that only this file needs
+    """Return typed columns; the method is in the file's metadata."""
+    import pyarrow as pa  # noqa: PLC0415  # takes 100 ms and only Parquet needs it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     kinds = {
@@ -134,7 +134,7 @@ def to_parquet(table: Table, method: Method) -> bytes:
 
 
 def _typed(value: Any, type_: Any) -> Any:
-    """A nested value in a column of texts is its JSON."""
+    """Serialise a nested value in a text column to JSON."""
     return _plain(value) if type_ == "string" and not isinstance(value, str) else value
 
 
@@ -146,7 +146,7 @@ def _objects(table: Table) -> list[dict[str, object]]:
 
 
 def _told(value: object) -> object:
-    """A time as every other answer writes it; nested values stay nested."""
+    """Format a time like every API response; nested values stay nested."""
     return _moment(value) if isinstance(value, datetime) else value
 
 
@@ -171,7 +171,7 @@ def _fill(sheet: Any, table: Table, *, bold: Any, moment: Any, first_row: int = 
 
 
 def _write(sheet: Any, down: int, at: int, value: Any, *, moment: Any) -> None:
-    """By its type, never by its looks: a text that begins with `=` is a text."""
+    """Write a cell by the type of its value: text that begins with `=` is text."""
     if isinstance(value, bool):
         sheet.write_boolean(down, at, value)
     elif isinstance(value, datetime):
@@ -189,7 +189,7 @@ def _width(column: Column, values: Sequence[object]) -> int:
 
 def _cell(value: object) -> object:
     if value is None or type(value) in _NUMBERS:
-        return value  # most cells, and nothing to look at
+        return value  # the common case
     shown = _plain(value)
     if isinstance(shown, str):
         return f"'{shown}" if shown.startswith(_FORMULA) else shown
@@ -197,7 +197,7 @@ def _cell(value: object) -> object:
 
 
 def _plain(value: object) -> object:
-    """What a cell holds: text, number, mark or nothing."""
+    """Return the value of a cell: text, number, boolean or None."""
     if isinstance(value, str):
         return value
     if isinstance(value, datetime):
@@ -210,5 +210,5 @@ def _plain(value: object) -> object:
 
 
 def _moment(value: datetime) -> str:
-    """ISO 8601 in UTC; parts of a second only where there are any."""
+    """Return ISO 8601 in UTC; fractions of a second only if there are any."""
     return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"

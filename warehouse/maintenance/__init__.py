@@ -1,3 +1,1 @@
-"""Maintenance of the stores: compaction, sorting, retention, backup and restore, the video
-index.
-"""
+"""Maintenance of the stores: sorting, compaction, retention, backup, video index, erasure."""

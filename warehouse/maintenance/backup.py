@@ -1,8 +1,8 @@
-"""A copy of one world's stores, made while others write: control store, orchestrator, lake.
+"""Backup of one world's stores while they are in use: control store, orchestrator, lake.
 
-The order makes it consistent. First the control store, which names results; then `raw.captures`,
-whose rows name observations; then everything that these name, which was written before them. Not
-here: putting a copy back (`restore.py`), what lives elsewhere than in files (PostgreSQL, S3).
+The order makes it consistent: first the control store, which refers to results; then
+`raw.captures`, whose rows refer to observations; then everything these refer to, which was written
+before them. Restoring is in `restore`. Stores outside the home (PostgreSQL, S3) are not included.
 """
 
 import hashlib
@@ -32,10 +32,8 @@ CONTROL = "control.sqlite"
 LAKE = "lake"
 DAGSTER = "dagster"
 FIRST_TABLE = "raw.captures"
-CONTROL_ELSEWHERE = (
-    "the control store is PostgreSQL: keep it with pg_dump, taken before this copy of the lake"
-)
-LAKE_ELSEWHERE = "the lake is in an object store: keep it with that store's own versions or copies"
+CONTROL_ELSEWHERE = "the control store is PostgreSQL: back it up with pg_dump, before the lake"
+LAKE_ELSEWHERE = "the lake is in an object store: use that store's own versions or copies"
 _SQLITE = b"SQLite format 3\0"
 _BESIDE_SQLITE = ("-wal", "-shm", "-journal")
 _CHUNK = 1024 * 1024
@@ -52,7 +50,7 @@ class CopiedFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup is: whose, when, what is in it and what is not."""
+    """Description of a backup: world, time, files, and what is not included."""
 
     format: int
     world: str
@@ -62,11 +60,11 @@ class Manifest:
 
     @property
     def size_bytes(self) -> int:
-        """Of all files together."""
+        """Size of all files together."""
         return sum(file.size_bytes for file in self.files)
 
     def to_json(self) -> str:
-        """The text of the manifest file."""
+        """Return the text of the manifest file."""
         return json.dumps(asdict(self), indent=1)
 
 
@@ -74,12 +72,14 @@ def write_backup(home: Home, target: Path, *, control_url: str, lake_url: str) -
     """Copy the stores into the folder `target`, which must not exist or be empty.
 
     Raises:
-        InvalidParameterError: `target` has something in it.
-        WarehouseUnavailableError: Something cannot be read or written; nothing is left behind.
+        InvalidParameterError: `target` is not empty.
+        WarehouseUnavailableError: Reading or writing failed; nothing is left behind.
     """
     target = target.expanduser().resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InvalidParameterError("the folder of the backup is not empty", hint="name a new one")
+        raise InvalidParameterError(
+            "the folder of the backup is not empty", hint="choose a new folder"
+        )
     draft = target.with_name(f".{target.name}.unfinished")
     with backup_errors("writing the backup"):
         shutil.rmtree(draft, ignore_errors=True)
@@ -96,13 +96,13 @@ def write_backup(home: Home, target: Path, *, control_url: str, lake_url: str) -
 
 @contextmanager
 def backup_errors(what: str) -> Iterator[None]:
-    """Translate what the disk, SQLite and Delta raise."""
+    """Translate errors of the disk, SQLite and Delta."""
     with storage_errors(what), translated(what, sqlite3.Error, shutil.Error):
         yield
 
 
 def digest_of(file: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
+    """Return the SHA-256 of a file as hexadecimal digits."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -135,7 +135,7 @@ def _fill(home: Home, draft: Path, *, control_url: str, lake_url: str) -> Manife
 
 
 def _copy_sqlite(source: Path, target: Path) -> None:
-    """By the database's own online copy: whole transactions, whoever writes meanwhile."""
+    """Copy with SQLite's online backup: whole transactions, even during writes."""
     with (
         closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)) as opened,
         closing(sqlite3.connect(target)) as copy,
@@ -144,7 +144,7 @@ def _copy_sqlite(source: Path, target: Path) -> None:
 
 
 def _copy_table(source: Path, target: Path) -> None:
-    """One version with its log. A clean-up may take old files away meanwhile: then once more."""
+    """Copy one version with its log; repeated if a vacuum deletes a file meanwhile."""
     if not (source / "_delta_log").is_dir():
         return
     for attempt in stamina.retry_context(on=FileNotFoundError, attempts=3, wait_initial=0.2):
@@ -157,7 +157,7 @@ def _copy_table(source: Path, target: Path) -> None:
 
 
 def _names_of(opened: DeltaTable, source: Path) -> Iterator[Path]:
-    """Files of the version that is open: its data, and its log up to it."""
+    """Yield the files of the open version: its data, and its log up to it."""
     version = opened.version()
     for address in opened.file_uris():
         yield Path(unquote(address)).relative_to(source)

@@ -1,7 +1,7 @@
-"""What upkeep does about the files of a lake: written in order, merged, let go of, indexed.
+"""Maintenance of the lake's files, in order: sort, merge, delete, index.
 
-Here: the order of it. Not here: each of them (`arranging`, `indexing`, `lake`), what else upkeep
-does (`pipelines.orchestration.worker.maintenance`).
+The steps are in `sorting`, `video_index` and `lake`; other maintenance is in
+`pipelines.orchestration.worker.maintenance`.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from warehouse.maintenance.sorting import arrange_lake
 from warehouse.maintenance.video_index import renew_index
 
 TIDY_FILES = 8
-"""A table of more files is compacted; beside scans it is at `CROWDED_FILES`."""
+"""Compact tables with more files than this; during scans the limit is `CROWDED_FILES`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """How many tables, files and observations of works it was about."""
+    """Number of tables, files and observations processed."""
 
     tables_arranged: int
     files_merged: int
@@ -27,18 +27,19 @@ class Tidied:
 
 
 def tidy_lake(lake: Lake, *, now: datetime | None = None) -> Tidied:
-    """Write what has grown so that it is found quickly, and give the disk its space back.
+    """Rewrite what has grown so that lookups are fast, and free disk space.
 
-    Files go a week after the last version that names them: no reader meets a vanished one.
+    Files are deleted a week after the last version that uses them, so a reader's files never
+    disappear.
 
     Raises:
         CapacityExhaustedError: The disk is nearly full.
         WarehouseUnavailableError: The lake cannot be read or written.
     """
-    # Arranging first: what it writes anew need not be merged before, and it tells what is whole.
+    # Sort first: what it rewrites needs no merge, and it proves which rows have their capture.
     arranged = arrange_lake(lake, now=now)
     merged = sum(map(lake.compact, lake.crowded(files=TIDY_FILES)))
     deleted = sum(lake.vacuum(table.name) for table in lake.tables)
-    # Anew as often as the table itself: added to for long, its pages would lie scattered as well.
+    # Rebuild the index when the table is rewritten: otherwise its pages get fragmented too.
     indexed = renew_index(lake, anew=WORKS in arranged)
     return Tidied(len(arranged), merged, deleted, indexed)

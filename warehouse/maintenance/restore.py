@@ -1,7 +1,7 @@
-"""Putting a backup back as the home of its world: checked whole before anything is in place.
+"""Restore of a backup as the home of its world; everything is verified before it is put in place.
 
-Not here: making one (`backup.py`). Stores are opened where they were unpacked, so that their own
-marks refuse another world or a newer version before the home exists.
+Stores are opened in a temporary folder first, so that they refuse another world or a newer version
+before the home exists. Writing a backup is in `backup`.
 """
 
 import json
@@ -36,13 +36,13 @@ _SEQUENCES = """
 
 
 def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
-    """Make `data_home/<world>/` out of the backup in the folder `source`.
+    """Create `data_home/<world>/` from the backup in the folder `source`.
 
     Raises:
-        InvalidParameterError: There is no backup, or the world has a home with stores already.
-        WrongWorldError: It is the backup of another world.
-        StoreTooNewError: A newer Sametrack made it, or wrote one of its stores.
-        WarehouseUnavailableError: It is damaged, or cannot be written. Nothing is left behind.
+        InvalidParameterError: There is no backup, or the world already has stores.
+        WrongWorldError: The backup belongs to another world.
+        StoreTooNewError: A newer Sametrack wrote it or one of its stores.
+        WarehouseUnavailableError: It is damaged or cannot be written. Nothing is left behind.
     """
     source = source.expanduser().resolve()
     root = data_home.expanduser().resolve() / world
@@ -60,7 +60,7 @@ def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
                 shutil.copyfile(source / file.path, place)
             _open_all(home)
             if root.exists():
-                shutil.rmtree(root)  # checked above: it holds no store
+                shutil.rmtree(root)  # checked above: it contains no store
             home.root.rename(root)
         finally:
             shutil.rmtree(draft_home, ignore_errors=True)
@@ -68,11 +68,11 @@ def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
 
 
 def read_manifest(source: Path) -> Manifest:
-    """What a backup says of itself.
+    """Read the manifest of a backup.
 
     Raises:
         InvalidParameterError: There is no backup in this folder.
-        StoreTooNewError: A newer Sametrack made it.
+        StoreTooNewError: A newer Sametrack wrote it.
     """
     try:
         document = json.loads((source / MANIFEST).read_text(encoding="utf-8"))
@@ -82,7 +82,7 @@ def read_manifest(source: Path) -> Manifest:
         raise InvalidParameterError("there is no readable backup in this folder") from error
     if manifest.format > FORMAT:
         raise StoreTooNewError(
-            f"the backup has format {manifest.format}, this Sametrack knows {FORMAT}",
+            f"the backup has format {manifest.format}, this Sametrack supports {FORMAT}",
             hint="update Sametrack",
         )
     return manifest
@@ -92,13 +92,13 @@ def _check(manifest: Manifest, root: Path, *, world: str) -> None:
     if manifest.world != world:
         raise WrongWorldError(
             f"this is a backup of world {manifest.world!r}, not of {world!r}",
-            hint="choose the profile or source that it was made of",
+            hint="choose the profile or source of the backup",
         )
     found = [file for file in root.rglob("*") if file.is_file()] if root.exists() else []
     if any(file.parent != root or file.name == CONTROL for file in found):
         raise InvalidParameterError(
-            f"the world {world!r} has stores already, and nothing is overwritten",
-            hint="choose another DATA_HOME, or move the old stores away",
+            f"the world {world!r} already has stores, which are not overwritten",
+            hint="choose another DATA_HOME, or move the old stores",
         )
 
 
@@ -106,7 +106,7 @@ def _verify(source: Path, manifest: Manifest) -> None:
     for file in manifest.files:
         parts = PurePosixPath(file.path)
         if parts.is_absolute() or ".." in parts.parts:
-            raise WarehouseUnavailableError("the backup names a file outside of itself")
+            raise WarehouseUnavailableError("the backup refers to a file outside its folder")
         copied = source / file.path
         if not copied.is_file() or digest_of(copied) != file.sha256:
             raise WarehouseUnavailableError(
@@ -116,8 +116,10 @@ def _verify(source: Path, manifest: Manifest) -> None:
 
 
 def _open_all(home: Home) -> None:
-    """Let the stores check and migrate themselves. Captures that were written while the copy was
-    made have numbers that the control store, copied before them, would give again.
+    """Open the stores, which check and migrate themselves, and raise the capture sequences.
+
+    Captures written during the backup have numbers that the control store, copied earlier, would
+    use again.
     """
     with closing(open_control(home.control_url, world=home.world)) as control:
         if (home.root / LAKE).exists():

@@ -1,8 +1,7 @@
-"""What the lake keeps for a limited time: bodies as they were read, and what was measured of sound.
+"""Retention of rows that are kept for a limited time: captured bodies and audio features.
 
-Here: which rows are kept no longer. Not here: when that is looked into
-(`pipelines/orchestration/worker/maintenance.py`).
-Observations and everything concluded are kept for good.
+Observations and conclusions are kept forever. When retention runs is decided in
+`pipelines/orchestration/worker/maintenance.py`.
 """
 
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from warehouse.lake.store import Lake
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """A table whose rows go when they are old and nothing young names them by their hash.
+    """A table whose old rows are deleted once no recent row refers to their hash.
 
-    `named_by`: table and column, each, that name a row of `table` by its `hash_column`. A body
-    that was seen again is stored once, so its own age does not tell when it was needed last.
+    `named_by`: tables and columns that refer to a row of `table` by its `hash_column`. A body
+    captured again is stored once, so its own age does not show when it was last needed.
     """
 
     table: str
@@ -41,8 +40,9 @@ SOUNDS = Lasting(
 
 
 def remove_old(lake: Lake, engine: Engine, lasting: Lasting, before: datetime) -> int:
-    """Remove the rows committed before a moment that nothing since then has named; returns how
-    many. One commit, and none when there is nothing to remove.
+    """Delete the rows committed before a time that no later row refers to; returns how many.
+
+    One commit, and none if there is nothing to delete.
 
     Raises:
         WarehouseUnavailableError: The lake cannot be read or written.
@@ -51,7 +51,7 @@ def remove_old(lake: Lake, engine: Engine, lasting: Lasting, before: datetime) -
     old, still_named = _old_hashes(engine, lasting, before)
     if len(still_named) == old:
         return 0
-    # Delta takes a plain time for nanoseconds, which do not compare with the column's.
+    # Delta reads a plain timestamp as nanoseconds, which do not compare with the column.
     moment = f"arrow_cast('{before.isoformat()}', 'Timestamp(Microsecond, Some(\"UTC\"))')"
     condition = f"committed_at < {moment}"
     if still_named:
@@ -61,9 +61,9 @@ def remove_old(lake: Lake, engine: Engine, lasting: Lasting, before: datetime) -
 
 
 def _old_hashes(engine: Engine, lasting: Lasting, before: datetime) -> tuple[int, list[str]]:
-    """How many old rows there are by their hash, and the hashes that something young names."""
+    """Return the number of old hashes, and those of them that recent rows refer to."""
     young = " union ".join(
-        f"select {column} as hash from {table} where committed_at >= $before"  # noqa: S608  # names of this module
+        f"select {column} as hash from {table} where committed_at >= $before"  # noqa: S608  # constants of this module
         for table, column in lasting.named_by
     )
     found = engine.rows(

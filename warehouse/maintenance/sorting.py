@@ -1,7 +1,7 @@
-"""Arranging large tables: rows of one entity side by side, and proof that their captures are whole.
+"""Sorting of large tables by the column they are queried by, and removal of orphaned rows.
 
-A look-up then opens a few row groups instead of all, and asks for the captures of young rows only.
-Here: which column, when it is worth while, in which order. Not here: when upkeep runs.
+A lookup then opens a few row groups instead of all, and checks the captures of recent rows only.
+When maintenance runs is decided elsewhere.
 """
 
 from contextlib import closing
@@ -15,10 +15,10 @@ from warehouse.lake.schema_evolution import WHOLE_BEFORE, retry_commits
 from warehouse.lake.store import Lake, storage_errors
 
 CAPTURES = "raw.captures"
-FEW_ROWS = 30_000  # two row groups; 75,000 accounts in one piece took 15 ms to look one up, now 4
-GROWTH = 0.25  # rows are then written again five times in their life, on average
+FEW_ROWS = 30_000  # two row groups; in 75,000 unsorted accounts a lookup took 15 ms, sorted 4
+GROWTH = 0.25  # each row is then rewritten five times on average
 SETTLED = timedelta(hours=1)
-"""A batch is written within seconds; what has no capture after so long will never have one."""
+"""A batch is written within seconds; rows without a capture after this time never get one."""
 
 SPILL_BYTES = 1_000_000_000
 ARRANGED_ROWS = "sametrack.arranged_rows"
@@ -26,12 +26,12 @@ _AT_ONCE = 1000
 
 
 def arrange_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
-    """Arrange the tables that have grown by a quarter since they were arranged; returns which.
+    """Sort the tables that have grown by a quarter since the last sort; returns their names.
 
-    Rows that a writer died over, older than an hour and without a capture, go first, every time and
-    from every table: what is left needs no look for its capture any more, which in a large lake
-    costs more than the look-up itself. A table is written anew, in the memory of a gigabyte and
-    files beyond it; readers and writers go on.
+    First, rows older than an hour without a capture, left by a writer that died, are deleted from
+    every table. The remaining rows need no check for their capture, which in a large lake costs
+    more than the lookup itself. A table is rewritten with a gigabyte of memory and temporary files;
+    readers and writers continue.
 
     Raises:
         WarehouseUnavailableError: The lake cannot be read or written.
@@ -47,7 +47,7 @@ def arrange_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
 
 
 def _settle(lake: Lake, engine: Engine, before: datetime) -> None:
-    """Prove of all tables of observations that what is older is whole; once there is any."""
+    """Prove that older rows of all observation tables have their capture."""
     if not _holds(engine, CAPTURES):
         return
     for name in _observations(lake):
@@ -63,7 +63,7 @@ def _holds(engine: Engine, name: str) -> bool:
 
 
 def _observations(lake: Lake) -> list[str]:
-    """Tables whose rows belong to a capture."""
+    """Return the tables whose rows belong to a capture."""
     return [
         table.name
         for table in lake.tables
@@ -72,7 +72,7 @@ def _observations(lake: Lake) -> list[str]:
 
 
 def _rows_if_due(lake: Lake, engine: Engine, name: str) -> int:
-    """How many rows a table has where it is to be arranged; 0 where it is not."""
+    """Return the row count of a table that needs sorting, else 0."""
     rows = int(str(engine.rows(f"select count(*) as n from {name}")[0]["n"]))  # noqa: S608  # a name of this module
     with storage_errors(f"reading {name}"):
         known = DeltaTable(lake.path(name)).metadata().configuration.get(ARRANGED_ROWS, "0")
@@ -80,7 +80,7 @@ def _rows_if_due(lake: Lake, engine: Engine, name: str) -> int:
 
 
 def has_grown(rows: int, *, arranged: int) -> bool:
-    """True when so much came to the rows arranged before that arranging all of them is worth it."""
+    """Return True if enough rows were added since the last sort to be worth sorting all of them."""
     return rows - arranged >= max(FEW_ROWS, GROWTH * arranged)
 
 
@@ -109,12 +109,12 @@ def _arrange(lake: Lake, name: str) -> None:
                     [ARRANGED_BY[name]],
                     writer_properties=writer_of(name),
                     max_spill_size=SPILL_BYTES,
-                    max_concurrent_tasks=1,  # two share the memory, which one may lack
+                    max_concurrent_tasks=1,  # concurrent tasks would share the memory limit
                 )
 
 
 def _mark(lake: Lake, name: str, marks: dict[str, str]) -> None:
-    """Said only once it is done: after a crash in between it is done once more."""
+    """Write table properties after the work is done: after a crash in between it is repeated."""
     with storage_errors(f"marking {name}"):
         for attempt in retry_commits():
             with attempt:

@@ -1,7 +1,7 @@
-"""A look at one table of the lake: what it holds, and whether the rules of its contract hold.
+"""Review of one table of the lake: its contents, and whether the rules of its contract hold.
 
-One pass over its columns answers all of them; only a rule that is broken is asked about again, for
-examples. Here: asking. Not here: the rules (`rules`), what to do about it (`arranging`).
+One pass over the columns checks all rules; only violated ones are queried again, for examples. The
+rules are in `tables.row_rules`.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ type Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What became of one rule. `examples`: keys of rows that break it, at most `EXAMPLES`."""
+    """Result of one rule. `examples`: keys of violating rows, at most `EXAMPLES`."""
 
     rule: str
     wrong_count: int = 0
@@ -44,18 +44,18 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """True when nothing breaks it."""
+        """True if no row violates the rule."""
         return self.wrong_count == 0
 
     @property
     def is_warning(self) -> bool:
-        """True where a broken rule is no fault of the data."""
+        """True if a violation is not a fault of the data."""
         return self.rule in WARNINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """One table at one moment. `rows_by_day`: rows written on each day of the last month."""
+    """One table at one time. `rows_by_day`: rows written on each day of the last month."""
 
     table: Table
     row_count: int
@@ -67,7 +67,7 @@ class Review:
 
 
 def review_table(engine: Engine, table: Table, *, now: datetime) -> Review:
-    """Look at a table as it stands now.
+    """Review a table in its current state.
 
     Raises:
         WarehouseUnavailableError: The lake cannot be read.
@@ -97,7 +97,10 @@ def review_table(engine: Engine, table: Table, *, now: datetime) -> Review:
 
 
 def _look(engine: Engine, table: Table, now: datetime) -> Row:
-    """The one pass. Keys are compared by hashes of eight bytes: equal ones are looked at again."""
+    """Run the one pass.
+
+    Keys are compared by 8-byte hashes; if some are equal they are checked again.
+    """
     broken = "".join(
         f", count(*) filter (where {rule.broken}) as {rule.name}"
         for rule in row_rules(table)
@@ -117,7 +120,7 @@ def _look(engine: Engine, table: Table, now: datetime) -> Row:
 
 
 def _used(params: dict[str, object], has_now: bool) -> dict[str, object]:
-    """DuckDB refuses a parameter that the question does not name."""
+    """DuckDB refuses a parameter that the query does not use."""
     return params if has_now else {name: value for name, value in params.items() if name != "now"}
 
 
@@ -126,9 +129,9 @@ def _schema(stored: DeltaTable, table: Table) -> Finding:
     agreed = {column.name for column in table.columns}
     differ = sorted(columns ^ agreed)
     is_wrong = version != table.version or bool(differ)
-    says = f"stored version {version}, agreed {table.version}"
+    says = f"stored version {version}, contract version {table.version}"
     if differ:
-        says += f"; columns on one side only: {', '.join(differ)}"
+        says += f"; columns that differ: {', '.join(differ)}"
     return Finding(rule=SCHEMA, wrong_count=int(is_wrong), says=says)
 
 
@@ -164,7 +167,7 @@ def _told(rule: str, found: list[Row]) -> Finding:
 
 
 def _freshness(table: Table, seen: Row, now: datetime) -> list[Finding]:
-    """A table without rows is young, not stale."""
+    """A table without rows is new, not stale."""
     within, newest = FRESH_WITHIN.get(table.name), _moment(seen["newest_at"])
     if within is None:
         return []

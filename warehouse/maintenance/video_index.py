@@ -1,7 +1,7 @@
-"""Making the index of works: from all rows of `raw.videos`, or from those that settled meanwhile.
+"""Building of the video index: from all rows of `raw.videos`, or from those settled since.
 
-It is written beside the old one and takes its place whole, so readers never see half of it and need
-no locks. Here: how it is filled. Not here: what it answers (`works_index`), when upkeep runs.
+It is written next to the old one and replaces it atomically, so readers need no locks. Queries of
+the index are in `lake.video_index`.
 """
 
 import os
@@ -55,7 +55,7 @@ _SEE = f"""
         select 1 from seen where aweme_id = ? and is_complete > ? and committed_at <= ?
     )
 """  # noqa: S608  # as above
-"""Likes beside which all four counts were known already never count: most of what lists show."""
+"""Likes are only stored if no earlier row had all four counts: most list items are skipped."""
 _VALUES = ", ".join(
     f"epoch_us({column.name})" if column.type == TIME else f'"{column.name}"' for column in COLUMNS
 )
@@ -77,12 +77,13 @@ _NEWEST = """
 
 
 def renew_index(lake: Lake, *, anew: bool = False) -> int:
-    """Bring the index of works up to what is known to be whole; returns how many observations were
-    taken up: those that settled since, or all, where it is made anew or rows were taken away.
+    """Update the video index to all settled rows; returns how many observations were added.
+
+    It is rebuilt from all rows if `anew` is set or rows were removed from the table.
 
     Raises:
         CapacityExhaustedError: The disk is nearly full.
-        WarehouseUnavailableError: The lake cannot be read, or the index not be written.
+        WarehouseUnavailableError: The lake cannot be read, or the index cannot be written.
     """
     if lake.is_remote:
         return 0
@@ -100,7 +101,7 @@ def renew_index(lake: Lake, *, anew: bool = False) -> int:
             if known is not None:
                 shutil.copyfile(index.path, draft)
             count = _fill(draft, engine, since=known.bound if known else None, about=about)
-            with suppress(FileNotFoundError):  # dropped meanwhile: what it holds may be erased
+            with suppress(FileNotFoundError):  # dropped meanwhile: it may contain erased rows
                 draft.replace(index.path)
         finally:
             draft.unlink(missing_ok=True)
@@ -110,11 +111,11 @@ def renew_index(lake: Lake, *, anew: bool = False) -> int:
 
 
 def _errors() -> AbstractContextManager[None]:
-    return translated("writing the index of works", sqlite3.Error, OSError)
+    return translated("writing the video index", sqlite3.Error, OSError)
 
 
 def _remove_left(path: Path) -> None:
-    """Drafts of processes that were killed."""
+    """Delete drafts of processes that were killed."""
     for draft in path.parent.glob(f"{FILE}.*"):
         if time.time() - draft.stat().st_mtime > LEFT_AFTER_S:
             draft.unlink(missing_ok=True)
@@ -123,7 +124,7 @@ def _remove_left(path: Path) -> None:
 def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: About) -> int:
     count = 0
     with closing(sqlite3.connect(draft)) as database:
-        # Nobody reads a draft, and after a crash it is made anew: it needs no journal.
+        # A draft has no readers and is rebuilt after a crash: it needs no journal.
         database.execute("pragma journal_mode = off")
         database.execute("pragma synchronous = off")
         if since is None:
@@ -148,7 +149,7 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: About) 
 
 
 def _settled_files(engine: Engine, about: About) -> list[tuple[object]]:
-    """Names of the files that hold nothing that the index does not: they need not be opened."""
+    """Return names of the files whose rows are all in the index: they need not be opened."""
     files = engine.files(WORKS)
     if not files:
         return []

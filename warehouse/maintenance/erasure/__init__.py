@@ -1,5 +1,5 @@
-"""Erase one account from the stores of a world: what names it, its removal everywhere, the proof.
+"""Erasure of one account from the stores of a world: find its names, remove them, prove it.
 
-Not here: the orchestrator's runs and the command (`pipelines.erasure`), what captures do about an
-erased account (`pipelines.captures.erased_accounts`).
+Runs of the orchestrator and the command are in `pipelines.erasure`; captures of erased accounts in
+`pipelines.captures.erased_accounts`.
 """

@@ -1,7 +1,7 @@
-"""Erasing an account from the stores of a world, in an order that bears writers beside it.
+"""Erasing of an account from the stores of a world.
 
-The marks come first, so that every later capture drops the account; what an earlier one was just
-writing is found by looking again. Not here: the orchestrator's runs, who may not be at work.
+The marks are written first, so that every later capture drops the account; rows that an earlier
+capture was just writing are found by repeating the search.
 """
 
 import secrets
@@ -28,7 +28,7 @@ ROUNDS = 3
 
 @dataclass(slots=True)
 class Erased:
-    """What an erasure removed, and the proof. It names nobody."""
+    """What an erasure removed, and the proof. It contains no names."""
 
     erasure_id: str
     rows: dict[str, int] = field(default_factory=dict)
@@ -41,7 +41,10 @@ class Erased:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """The stores of a world, open. `forget_runs` removes the orchestrator's runs that name it."""
+    """The open stores of a world.
+
+    `forget_runs` removes the orchestrator's runs that name the account.
+    """
 
     home: Home
     lake: Lake
@@ -51,11 +54,11 @@ class Stores:
 
 
 def erase_account(stores: Stores, sec_uid: str) -> Erased:
-    """Erase an account from everything, and search for it afterwards.
+    """Erase an account from all stores, then search for it.
 
     Raises:
-        WarehouseError: A store cannot be read or rewritten. What was erased until then is gone;
-            erasing again goes on.
+        WarehouseError: A store cannot be read or rewritten. What is erased so far stays erased;
+            calling again continues.
     """
     erased = Erased(uuid4().hex)
     names, marked = Names(sec_uid=sec_uid), frozenset[str]()
@@ -72,8 +75,9 @@ def erase_account(stores: Stores, sec_uid: str) -> Erased:
 
 
 def search(stores: Stores, names: Names) -> Proof:
-    """Search all files of a world, and a lake that lies elsewhere: its files, or where it is an
-    object store, every cell. The stand-in platform's own sounds are the platform's.
+    """Search all files of a world, and a lake outside its home.
+
+    In an object store every cell is searched. The sandbox's own sounds are not searched.
     """
     root, lake = stores.home.root, stores.lake
     pattern = to_pattern(names.ids)
@@ -85,7 +89,10 @@ def search(stores: Stores, names: Names) -> Proof:
 
 
 def _mark(stores: Stores, erasure_id: str, ids: Iterable[str]) -> None:
-    """One salt serves a world: each more would make every look at a body slower."""
+    """Write marks of the ids.
+
+    All erasures share one salt: each salt slows every check of a body.
+    """
     salt = next(iter(read_marks(stores.engine).by_salt), None) or secrets.token_hex(16)
     row: dict[str, object] = {
         "erasure_id": erasure_id,
@@ -102,9 +109,9 @@ def _erase_once(stores: Stores, names: Names, erased: Erased) -> None:
     for table, count in rows.items():
         erased.rows[table] = erased.rows.get(table, 0) + count
     erased.results += len(results)
-    stores.engine.works_index.drop()  # upkeep makes it anew, of what is left
+    stores.engine.works_index.drop()  # maintenance rebuilds it
     for one in stores.lake.tables:
-        if stores.lake.version(one.name) > 0:  # else it never had a row
+        if stores.lake.version(one.name) > 0:  # otherwise it never had a row
             stores.lake.forget(one.name)
     for name, count in stores.control.forget(to_pattern(names.ids), job_ids=results).items():
         erased.control_rows[name] = erased.control_rows.get(name, 0) + count
@@ -114,14 +121,14 @@ def _erase_once(stores: Stores, names: Names, erased: Erased) -> None:
 
 
 def check_nobody_works(control: ControlStore, *, within_s: float) -> None:
-    """Refuse while a worker is alive or a job runs: it holds what is to be erased in memory.
+    """Refuse while a worker is alive or a job runs: it has data of the account in memory.
 
     Raises:
-        WarehouseUnavailableError: Somebody works.
+        WarehouseUnavailableError: A worker is alive or a job runs.
     """
     if control.live_workers(within_s) or control.jobs(limit=1, status="running"):
         raise WarehouseUnavailableError(
-            "a worker is alive, and it holds in memory what would be erased",
+            "a worker is running, and has in memory what would be erased",
             hint="stop it (Ctrl-C where `sametrack up` or `sametrack worker` runs), then erase",
             retry_after=within_s,
         )

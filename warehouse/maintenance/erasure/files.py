@@ -1,7 +1,7 @@
-"""Files beside the lake that name an account: excerpts, reports, digests, what was published.
+"""Erasure of files next to the lake: excerpts, reports, digests, the published database.
 
-Here: which files of a home are ours to remove. Whatever else names the account is for the proof to
-find and for a person to decide.
+Only these are deleted. Any other file that names the account is reported by the proof, for the
+operator to decide.
 """
 
 import re
@@ -12,14 +12,14 @@ from warehouse.home.folder import Home
 from warehouse.maintenance.erasure.proof import holds
 
 MADE_AGAIN = ("published",)
-"""Folders of files that nobody can search, as they are packed; they are made again."""
+"""Folders of packed files that cannot be searched; they are recreated."""
 WRITTEN = ("reports", "digests")
-"""Folders of files for people: one goes when it names the account or cannot be searched."""
+"""Folders of files for users: a file is deleted if it names the account or cannot be searched."""
 _UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})
 
 
 def erase_files(home: Home, pattern: re.Pattern[bytes], *, sounds: Collection[str]) -> int:
-    """Remove files that name the account or were cut from its sounds; returns how many."""
+    """Delete files that name the account or were cut from its sounds; returns how many."""
     doomed = {
         *_excerpts(home, sounds),
         *_copies_of_the_control_store(home),
@@ -43,7 +43,7 @@ def _excerpts(home: Home, sounds: Collection[str]) -> Iterator[Path]:
 
 
 def _copies_of_the_control_store(home: Home) -> Iterator[Path]:
-    """Kept from before a migration; what they are for is over."""
+    """Yield copies made before a migration, which are no longer needed."""
     yield from home.root.glob("control.sqlite.version-*")
 
 

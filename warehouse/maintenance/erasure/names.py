@@ -1,7 +1,7 @@
-"""What names an account in this warehouse: its ids, its works, the names it showed.
+"""Names of an account in this warehouse: its ids, its videos, the names it displayed.
 
-Here: finding them. `ids` are searched for in the proof; `words`, which others may use as well, only
-decide which bodies and pages go.
+The proof searches for `ids`. `words`, which other accounts may use too, only decide which bodies
+and pages are deleted.
 """
 
 import json
@@ -14,14 +14,14 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import UnresolvedIdError
 
 _SEC_UID = re.compile(r"[0-9A-Za-z_.-]{16,200}")
-_MIN_ID_CHARS = 6  # a shorter number stands in too many places to be an id
+_MIN_ID_CHARS = 6  # a shorter number occurs in too many other places
 _MIN_WORD_CHARS = 4
-_MIN_WIDE_CHARS = 2  # a name of two Chinese characters is a name
+_MIN_WIDE_CHARS = 2  # two Chinese characters can be a full name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """What names one account. `sounds`: hashes of the sounds of its works."""
+    """Names of one account. `sounds`: hashes of the sounds of its videos."""
 
     sec_uid: str
     numbers: frozenset[str] = frozenset()
@@ -31,11 +31,11 @@ class Names:
 
     @property
     def ids(self) -> frozenset[str]:
-        """What must be nowhere afterwards, and is not collected again."""
+        """Ids that must not occur anywhere afterwards, and are not collected again."""
         return frozenset({self.sec_uid, *self.numbers, *self.works})
 
     def with_more(self, other: "Names") -> "Names":
-        """Both together: what came while the first was being erased."""
+        """Combine with names found while the first ones were being erased."""
         return Names(
             sec_uid=self.sec_uid,
             numbers=self.numbers | other.numbers,
@@ -46,10 +46,10 @@ class Names:
 
 
 def find_sec_uid(engine: Engine, account: str) -> str:
-    """The sec_user_id of an account given by it, by its number or by its handle.
+    """Return the sec_user_id of an account, given as such, as its number or as its handle.
 
     Raises:
-        UnresolvedIdError: It names no account, or several.
+        UnresolvedIdError: No account or several accounts match.
     """
     found = engine.rows(
         """
@@ -64,14 +64,14 @@ def find_sec_uid(engine: Engine, account: str) -> str:
         return str(found[0]["sec_uid"])
     if not found and _SEC_UID.fullmatch(account):
         return account
-    wrong = f"{len(found)} accounts have" if found else "no account that was observed has"
+    wrong = f"{len(found)} accounts have" if found else "no observed account has"
     raise UnresolvedIdError(
         f"{wrong} the number or handle {account!r}", hint="give the account's sec_user_id"
     )
 
 
 def find_names(engine: Engine, sec_uid: str) -> Names:
-    """Everything in the warehouse that names an account; at least its id."""
+    """Return everything in the warehouse that names an account; at least its id."""
     engine.refresh()
     shown = engine.rows(_SHOWN, {"id": sec_uid})
     numbers = _ids(row["uid"] for row in shown)
@@ -94,7 +94,7 @@ def find_names(engine: Engine, sec_uid: str) -> Names:
 
 
 def to_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
-    """Finds any of these in bytes: as text, and as JSON writes it with escapes."""
+    """Return a pattern that finds any of these names in bytes, as text or JSON-escaped."""
     forms = {form for name in names for form in (name.encode(), json.dumps(name)[1:-1].encode())}
     forms |= {form.replace(b"/", rb"\/") for form in forms} | {
         form.replace(b"/", rb"\u002F") for form in forms

@@ -1,6 +1,6 @@
-"""The proof of an erasure: every live file of a world is searched, packed ones unpacked.
+"""Proof of an erasure: searches every live file of a world, unpacking compressed ones.
 
-Here: reading files of any kind and telling where something was found. It removes nothing.
+It reads files of any kind and reports where something was found. It deletes nothing.
 """
 
 import gzip
@@ -22,19 +22,19 @@ from warehouse.lake.packing import unpack_bytes
 from warehouse.records.errors import WarehouseUnavailableError
 
 _ZSTD, _GZIP, _SQLITE = b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"SQLite format 3\x00"
-_JOINT = b"\x00"  # nothing that is searched for holds one, so two cells never make a find
+_JOINT = b"\x00"  # no name contains it, so a match never spans two cells
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a search found. `places`: files below the root that still hold something."""
+    """Result of a search. `places`: files below the root that still contain a name."""
 
     file_count: int
     byte_count: int
     places: tuple[str, ...]
 
     def plus(self, other: "Proof") -> "Proof":
-        """Both together."""
+        """Combine two results."""
         return Proof(
             self.file_count + other.file_count,
             self.byte_count + other.byte_count,
@@ -43,12 +43,12 @@ class Proof:
 
     @property
     def is_clean(self) -> bool:
-        """True when nothing was found."""
+        """True if nothing was found."""
         return not self.places
 
 
 def search_files(root: Path, pattern: re.Pattern[bytes], *, but: tuple[Path, ...] = ()) -> Proof:
-    """Search every file below `root`, but those below the folders `but`.
+    """Search every file below `root`, except those below the folders `but`.
 
     Raises:
         WarehouseUnavailableError: A file cannot be read, so nothing is proven.
@@ -65,10 +65,10 @@ def search_files(root: Path, pattern: re.Pattern[bytes], *, but: tuple[Path, ...
 
 
 def search_tables(engine: Engine, pattern: re.Pattern[bytes]) -> Proof:
-    """Search every cell of every table, for a lake whose files are out of reach."""
+    """Search every cell of every table, for a lake whose files are not accessible."""
     places, size = [], 0
     for table in engine.lake.tables:
-        with engine.reading(f"select * from {table.name}") as reader:  # noqa: S608  # the contract's name
+        with engine.reading(f"select * from {table.name}") as reader:  # noqa: S608  # names of the contract
             for batch in reader:
                 size += batch.nbytes
                 if any(
@@ -79,7 +79,7 @@ def search_tables(engine: Engine, pattern: re.Pattern[bytes]) -> Proof:
 
 
 def holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
-    """True when the file holds it: in its bytes, or in what they are when unpacked.
+    """Return True if the file contains a match, as it is or when unpacked.
 
     Raises:
         WarehouseUnavailableError: The file cannot be read.
@@ -91,7 +91,7 @@ def holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
     except (OSError, pa.ArrowException, sqlite3.Error) as error:
         raise WarehouseUnavailableError(
             f"{path.name} cannot be read, so nothing is proven ({type(error).__name__})",
-            hint="look at the file, then erase again: what is gone stays gone",
+            hint="check the file, then erase again: what is erased stays erased",
         ) from error
 
 
@@ -109,7 +109,7 @@ def _parts(path: Path) -> Iterator[bytes]:
 
 
 def _cells(path: Path) -> Iterator[bytes]:
-    """Every text and every body, column by column."""
+    """Yield all text and bodies, column by column."""
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches():
             for column in batch.columns:
@@ -117,7 +117,7 @@ def _cells(path: Path) -> Iterator[bytes]:
 
 
 def _flat(values: Any) -> Iterator[bytes]:
-    """Texts and bodies however deep they stand; a log's checkpoint nests them."""
+    """Yield text and bodies at any depth; the checkpoint of a log nests them."""
     for value in values:
         if isinstance(value, str):
             yield value.encode("utf-8", "replace")
@@ -131,7 +131,7 @@ def _flat(values: Any) -> Iterator[bytes]:
 
 
 def _unpacked(raw: bytes) -> Iterator[bytes]:
-    """What is no whole packed body is searched as it is."""
+    """Yield the unpacked bytes, if they are one complete packed body."""
     if raw.startswith(_ZSTD):
         with suppress(WarehouseUnavailableError):
             yield unpack_bytes(raw)
@@ -148,7 +148,7 @@ def _members(path: Path) -> Iterator[bytes]:
 
 
 def _rows(path: Path) -> Iterator[bytes]:
-    """A long text is spread over pages of the file, so its bytes alone may not show it."""
+    """Yield the rows of a database, because long text is spread over pages of the file."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
         tables = database.execute("select name from sqlite_master where type = 'table'").fetchall()
         for (table,) in tables:

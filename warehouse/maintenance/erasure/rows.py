@@ -1,7 +1,7 @@
-"""Removing an account from the tables of the lake: rows, cells that repeat its name, old files.
+"""Erasure of an account from the tables of the lake: its rows, and cells that repeat its name.
 
-Here: which rows go, table by table, from the columns of the contract. Not here: files beside the
-lake (`files`), the search afterwards (`proof`).
+The columns of the contract decide which rows are deleted. Files next to the lake are in `files`,
+the final search in `proof`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ _REPEATED = (
     ("marts.chart_platform", "music_author"),
     ("marts.chart_links", "said_by"),
 )
-"""Cells of other people's rows that repeat an account's name: it uploaded the sound they use."""
+"""Cells of other accounts' rows that repeat the account's name: it uploaded the sound they use."""
 _TITLES = (
     ("raw.tracks", "title"),
     ("raw.videos", "music_title"),
@@ -30,11 +30,13 @@ _TITLES = (
     ("marts.chart_platform", "music_title"),
 )
 _NOTES = (("marts.chart_links", "note"),)
-"""Free text, which may name anybody in any way."""
+"""Free text, which may name any account."""
 
 
 def erase_rows(lake: Lake, engine: Engine, names: Names) -> tuple[dict[str, int], list[str]]:
-    """Remove every row that names the account; returns rows by table, and jobs whose result went.
+    """Delete every row that names the account.
+
+    Returns deleted rows by table, and the jobs whose results were deleted.
 
     Raises:
         WarehouseUnavailableError: The lake cannot be read or rewritten.
@@ -61,12 +63,12 @@ def erase_rows(lake: Lake, engine: Engine, names: Names) -> tuple[dict[str, int]
 
 
 def _written(lake: Lake) -> list[Table]:
-    """Tables that ever had a row."""
+    """Return the tables that ever had a row."""
     return [table for table in lake.tables if lake.version(table.name) > 0]
 
 
 def _conditions(table: Table, names: Names) -> Iterator[tuple[str, Iterable[str]]]:
-    """Columns of a table that can name the account, with the values that do."""
+    """Yield the columns of a table that can name the account, with the values that do."""
     for column in table.columns:
         treatment = treatment_of(column)
         if treatment == "account":
@@ -80,9 +82,9 @@ def _conditions(table: Table, names: Names) -> Iterator[tuple[str, Iterable[str]
 
 
 def _matching(engine: Engine, table: str, key: str, column: str, names: Names) -> Iterator[str]:
-    """Keys of the packed bodies that name the account, by id or by a name that it showed."""
+    """Yield keys of packed bodies that contain an id or a displayed name of the account."""
     pattern = to_pattern(names.ids | names.words)
-    with engine.reading(f"select {key}, {column} from {table}") as reader:  # noqa: S608  # names of this module
+    with engine.reading(f"select {key}, {column} from {table}") as reader:  # noqa: S608  # constants of this module
         for batch in reader:
             for name, packed in zip(*(one.to_pylist() for one in batch.columns), strict=True):
                 if pattern.search(unpack_bytes(packed)):
@@ -128,7 +130,7 @@ def _blank_names(lake: Lake, names: Names) -> None:
 
 
 def _parts(values: list[str]) -> Iterator[str]:
-    """Conditions of a bearable length."""
+    """Yield conditions of limited length."""
     for at in range(0, len(values), _AT_ONCE):
         yield ", ".join(_text(value) for value in values[at : at + _AT_ONCE])
 
