@@ -50,7 +50,6 @@ class Settings(BaseSettings):
     )
     payload_retention_days: int = Field(90, ge=1, description="days that a payload is kept")
     sound_retention_days: int = Field(180, ge=1, description="days that audio features are kept")
-    outbox_max_lines: int = Field(10_000, ge=0, description="unread outbox lines kept")
     excerpts_max_mb: int = Field(200, ge=0, description="total size of excerpts; 0 keeps none")
     excerpt_retention_days: int = Field(180, ge=1, description="days that an excerpt is kept")
     runs: Literal["local", "remote"] = Field("local", description="who executes scans")

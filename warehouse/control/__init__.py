@@ -1,13 +1,11 @@
 """The control store: jobs, leases, host budgets, circuits and links, in SQLite or PostgreSQL."""
 
 from warehouse.control.records import (
-    CaptureLine,
     CircuitState,
     Grant,
     Handover,
     Link,
     NewJob,
-    OutboxLine,
     Passage,
     Remembered,
     RobotsDecision,
@@ -18,14 +16,12 @@ from warehouse.control.records import (
 from warehouse.control.store import ControlStore, open_control
 
 __all__ = [
-    "CaptureLine",
     "CircuitState",
     "ControlStore",
     "Grant",
     "Handover",
     "Link",
     "NewJob",
-    "OutboxLine",
     "Passage",
     "Remembered",
     "RobotsDecision",

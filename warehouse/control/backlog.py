@@ -78,12 +78,6 @@ class BacklogRows:
                 update(BACKLOG).where(_these(surface, entity_ids)).values(due_at=due_at)
             )
 
-    def count_wanted(self, surface: str) -> int:
-        """How many are noted, due or not."""
-        query = select(func.count()).where(BACKLOG.c.surface == surface)
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
-
     def next_wanted_at(self, surface: str) -> datetime | None:
         """Return when the next capture is due, or None if the backlog is empty."""
         query = select(func.min(BACKLOG.c.due_at)).where(BACKLOG.c.surface == surface)

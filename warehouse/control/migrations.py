@@ -121,6 +121,11 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=5,
+        meaning="no outbox: other processes read generations instead",
+        statements=("drop table outbox",),
+    ),
 )
 
 

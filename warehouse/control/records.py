@@ -45,20 +45,6 @@ class Link(NamedTuple):
     target: str
 
 
-class CaptureLine(NamedTuple):
-    """What another process should hear of a capture: the entity it is about, and the news."""
-
-    entity: str
-    document: dict[str, object]
-
-
-class OutboxLine(NamedTuple):
-    """Something to tell another process."""
-
-    kind: str
-    document: dict[str, object]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """Whether a surface may be requested now.

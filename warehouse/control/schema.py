@@ -114,15 +114,6 @@ GENERATIONS = Table(
     Column("value", Integer, nullable=False),
 )
 
-OUTBOX = Table(
-    "outbox",
-    METADATA,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("kind", String, nullable=False),
-    Column("document", Text, nullable=False),
-    sqlite_autoincrement=True,
-)
-
 CIRCUITS = Table(
     "circuits",
     METADATA,

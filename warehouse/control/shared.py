@@ -1,28 +1,28 @@
-"""Small things that processes share: links, leases, sequences, generations, the outbox.
+"""Links, leases, sequences and generations: small state that processes share and may lose.
 
-Here: what several processes must agree on and may be forgotten. Not here: jobs, hosts, facts.
+Jobs, hosts and facts are not stored here.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import batched, count
 
-import orjson
-from sqlalchemy import Table, delete, func, or_, select
+from sqlalchemy import delete, or_, select
 
 from warehouse.control.database import Database
-from warehouse.control.records import CaptureLine, Link, OutboxLine
-from warehouse.control.schema import GENERATIONS, LEASES, LINKS, OUTBOX, SEQUENCES
+from warehouse.control.records import Link
+from warehouse.control.schema import GENERATIONS, LEASES, LINKS, SEQUENCES
 
 ANYTHING = "*"
-"""The entity whose generation counts up with every other's: one look says that nothing is new."""
-_AT_ONCE = 500  # names in one question
+"""Entity whose generation is counted up with every other's: one query shows that nothing changed.
+"""
+_AT_ONCE = 500  # names in one query
 
 
 class SharedRows:
-    """The part of the control store that keeps what is neither job nor host.
+    """Links, leases, sequences and generations in the control store.
 
-    `on_told` hears, in this process and at once, of which entities something new was told.
+    `on_told` is called at once, in this process, with the entities that changed.
     """
 
     on_told: Callable[[Collection[str]], None] | None = None
@@ -81,20 +81,6 @@ class SharedRows:
         with self._database.writing() as connection:
             connection.execute(delete(LEASES).where(LEASES.c.owner == owner))
 
-    def next_sequence(self, surface: str, entity_id: str) -> int:
-        """The number of the next capture of an entity on a surface, from 1, never given twice."""
-        return self._count_up(SEQUENCES, surface=surface, entity_id=entity_id)
-
-    def bump_generation(self, entity: str) -> int:
-        """Say that what is known about an entity has changed; returns the new generation."""
-        return self._count_up(GENERATIONS, entity=entity)
-
-    def generation(self, entity: str) -> int:
-        """How often what is known about an entity has changed; 0 at first."""
-        query = select(GENERATIONS.c.value).where(GENERATIONS.c.entity == entity)
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar() or 0)
-
     def generations(self, entities: Collection[str]) -> dict[str, int]:
         """Return how often the data about each entity has changed.
 
@@ -107,30 +93,14 @@ class SharedRows:
                 found.update((row.entity, row.value) for row in connection.execute(query))
         return found
 
-    def outbox_put(self, kind: str, document: dict[str, object]) -> None:
-        """Leave a line for another process."""
-        text = orjson.dumps(document).decode()
-        with self._database.writing() as connection:
-            connection.execute(OUTBOX.insert().values(kind=kind, document=text))
-
-    def outbox_take(self, limit: int) -> list[OutboxLine]:
-        """Take the oldest lines out; each line is given to one taker."""
-        oldest = (
-            select(OUTBOX.c.id).order_by(OUTBOX.c.id).limit(limit).with_for_update(skip_locked=True)
-        )
-        with self._database.writing() as connection:
-            ids = list(connection.execute(oldest).scalars())
-            taken = connection.execute(
-                delete(OUTBOX).where(OUTBOX.c.id.in_(ids)).returning(OUTBOX)
-            ).all()
-        lines = sorted(taken, key=lambda line: line.id)
-        return [OutboxLine(line.kind, orjson.loads(line.document)) for line in lines]
-
     def next_sequences(self, captured: Sequence[tuple[str, str]]) -> list[int]:
-        """`next_sequence` of several captures (surface, entity) in one statement, in order."""
+        """Return the next number of each capture (surface, entity), from 1, in one statement.
+
+        No number is given twice.
+        """
         asked = Counter(captured)
         values = [
-            # rows are locked in one order, so that two batches never wait for each other
+            # lock rows in one order, so that two batches never deadlock
             {"surface": surface, "entity_id": entity_id, "value": asked[surface, entity_id]}
             for surface, entity_id in sorted(asked)
         ]
@@ -163,19 +133,13 @@ class SharedRows:
             for some in batched(rows, _AT_ONCE):
                 connection.execute(upsert, list(some))
 
-    def tell_of_captures(self, lines: Sequence[CaptureLine], *, keep_lines: int) -> None:
-        """Bump the generation of each captured entity, and leave a line of each capture.
-
-        The oldest lines beyond `keep_lines` go: nobody may ever take them out.
-        """
-        if not lines:
+    def tell_of_captures(self, entities: Collection[str]) -> None:
+        """Count up the generation of each captured entity, which readers in all processes watch."""
+        if not entities:
             return
-        documents = [
-            {"kind": "capture", "document": orjson.dumps(line.document).decode()} for line in lines
-        ]
-        entities = sorted({ANYTHING, *(line.entity for line in lines)})  # one order: no deadlock
+        changed = sorted({ANYTHING, *entities})  # one order: no deadlock
         insert = self._database.insert(GENERATIONS)
-        bumped = insert.values([{"entity": entity, "value": 1} for entity in entities])
+        bumped = insert.values([{"entity": entity, "value": 1} for entity in changed])
         with self._database.writing() as connection:
             connection.execute(
                 bumped.on_conflict_do_update(
@@ -183,25 +147,5 @@ class SharedRows:
                     set_={"value": GENERATIONS.c.value + 1},
                 )
             )
-            connection.execute(OUTBOX.insert(), documents)
-            newest = connection.execute(select(func.max(OUTBOX.c.id))).scalar_one()
-            connection.execute(delete(OUTBOX).where(OUTBOX.c.id <= newest - keep_lines))
         if self.on_told is not None:
-            self.on_told(entities)
-
-    def trim_outbox(self, keep: int) -> int:
-        """Drop the oldest lines beyond `keep`; nobody has taken them. Returns how many."""
-        newest = select(OUTBOX.c.id).order_by(OUTBOX.c.id.desc()).offset(keep).limit(1)
-        with self._database.writing() as connection:
-            last = connection.execute(newest).scalar()
-            if last is None:
-                return 0
-            return int(connection.execute(delete(OUTBOX).where(OUTBOX.c.id <= last)).rowcount)
-
-    def _count_up(self, table: Table, **key: str) -> int:
-        insert = self._database.insert(table).values(value=1, **key)
-        counted = insert.on_conflict_do_update(
-            index_elements=list(table.primary_key.columns), set_={"value": table.c.value + 1}
-        )
-        with self._database.writing() as connection:
-            return int(connection.execute(counted.returning(table.c.value)).scalar_one())
+            self.on_told(changed)

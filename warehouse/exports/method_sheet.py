@@ -11,7 +11,7 @@ from warehouse.exports.table_files import Method
 from warehouse.queries.erasures import is_history_rewritten
 from warehouse.records.worlds import is_demo_world
 
-NEVER_ALL = "What guests can see, never a complete list of the platform."
+NEVER_ALL = "What guests can see, never a full list of the platform."
 METHOD = (
     "Videos are confirmed by the same music id, by audio (chroma, MFCC and spectral peaks at a "
     "rigid alignment), or by a music id verified by audio; unknown values are empty, never 0."

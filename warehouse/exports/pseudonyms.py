@@ -14,7 +14,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from warehouse.home.folder import Home
-from warehouse.tables import Column, Table
+from warehouse.tables import Table
 from warehouse.tables.privacy import treatment_of
 
 _KEY_BYTES = 32
@@ -72,11 +72,6 @@ class Pseudonyms:
         if surface is not None and surface.startswith("user_"):
             return self.of("account", value)
         return self.of("work" if value.isdigit() else "other", value)
-
-
-def kept_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Columns that leave under pseudonyms."""
-    return tuple(column for column in columns if treatment_of(column) != "out")
 
 
 def open_pseudonyms(home: Home) -> Pseudonyms:

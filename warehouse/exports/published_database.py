@@ -109,7 +109,7 @@ def _tell_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
         "published_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "as_of": "" if engine.as_of is None else engine.as_of.isoformat(),
         "history_rewritten": str(is_history_rewritten(engine)).lower(),
-        "coverage": "what guests can see, never a complete list of the platform",
+        "coverage": "what guests can see, never a full list of the platform",
     }
     database.execute("create table main.about (name varchar, value varchar)")
     rows = [list(fact) for fact in facts.items()]

@@ -1,1 +1,1 @@
-"""Typed reads of the lake, one module per subject: videos, accounts, captures, results, series."""
+"""Queries of the lake, one module per subject: videos, accounts, captures, results, series."""

@@ -1,7 +1,4 @@
-"""Typed reads of accounts, and of what a surface last said.
-
-Here: SQL and the shape of its answer, as in `queries`.
-"""
+"""Queries of accounts, and of the last outcome of a surface."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +13,7 @@ Row = dict[str, Any]
 
 
 def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
-    """The newest observation of an account, and the source that it was read from."""
+    """Return the newest observation of an account and its data provider, or None."""
     sql = """
         select * from raw.accounts where sec_uid = $sec_uid
         order by observed_at desc, committed_at desc
@@ -28,7 +25,7 @@ def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
 def read_last_outcome(
     engine: Engine, *, surfaces: Sequence[str], entity_id: str, outcome: str
 ) -> datetime | None:
-    """When a surface last answered so about an entity; None if it never did."""
+    """Return when a surface last had this outcome for an entity, or None."""
     sql = """
         select max(observed_at) as observed_at from raw.captures
         where entity_id = $entity_id and surface in ({surfaces}) and outcome = $outcome

@@ -1,4 +1,4 @@
-"""Reads of what people noted on compared pairs, with what was measured of them."""
+"""Queries of annotations on compared pairs, with the measurements of the pairs."""
 
 from typing import Any, cast
 
@@ -6,9 +6,9 @@ from warehouse.engine.duckdb_engine import Engine
 
 
 def read_annotations(engine: Engine, comparison_id: str | None = None) -> list[dict[str, Any]]:
-    """Annotations of a comparison, oldest first; of all of them where none is named.
+    """Return the annotations of a comparison, or of all comparisons, oldest first.
 
-    Each row carries the columns of the newest row of its comparison as well.
+    Each row also has the columns of the newest row of its comparison.
     """
     found = engine.rows(
         """

@@ -1,6 +1,6 @@
-"""Typed reads of single captures: what one of them observed, and the archive as a whole.
+"""Queries of single captures and their observations, and of the whole archive.
 
-Here: SQL and the shape of its answer, as in `queries`. Reading bodies again is `captures.replay`.
+Parsing archived bodies again is in `pipelines.captures.replay`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ OBSERVATIONS: tuple[Observations, ...] = tuple(_ORDER)
 
 
 def read_capture(engine: Engine, capture_id: str) -> Row | None:
-    """The row of a capture; None while it is not written whole."""
+    """Return the row of a capture, or None until it is complete."""
     found = _rows(engine, "select * from raw.captures where capture_id = $id", id=capture_id)
     return found[0] if found else None
 
@@ -36,14 +36,14 @@ def read_capture(engine: Engine, capture_id: str) -> Row | None:
 def read_observations(
     engine: Engine, table: Observations, capture_ids: Sequence[str]
 ) -> dict[str, list[Row]]:
-    """Rows of `raw.<table>` by the capture that observed them. Captures without any are absent."""
+    """Return rows of `raw.<table>` by their capture. Captures without rows are absent."""
     found = _rows(
         engine,
         f"""
         select * from raw.{table}
         where capture_id in (select unnest($ids::varchar[]))
         order by capture_id, {_ORDER[table]}
-        """,  # noqa: S608  # both are words of this module
+        """,  # noqa: S608  # both are constants of this module
         ids=list(capture_ids),
     )
     by_capture: dict[str, list[Row]] = {}
@@ -53,7 +53,7 @@ def read_observations(
 
 
 def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
-    """The works of a captured page, in the order shown."""
+    """Return the videos of a captured page, in display order."""
     found = _rows(
         engine,
         """
@@ -69,12 +69,12 @@ def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
 
 
 def read_payload(engine: Engine, sha256: str) -> bytes | None:
-    """A body by its hash, compressed; None when it is not kept."""
+    """Return a compressed body by its hash, or None if it is not stored."""
     return read_payloads(engine, [sha256]).get(sha256)
 
 
 def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:
-    """Bodies by their hash, compressed. One that retention has removed is absent."""
+    """Return compressed bodies by their hash. Bodies deleted by retention are absent."""
     found = _rows(
         engine,
         """
@@ -86,7 +86,7 @@ def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:
     return {row["sha256"]: bytes(row["body"]) for row in found}
 
 
-# A capture that was read again has the same surface, entity, sequence and body: the newest counts.
+# A replayed capture has the same surface, entity, sequence and body: the newest row counts.
 _ARCHIVE = """
     select * from raw.captures
     where payload_sha256 is not null
@@ -105,9 +105,9 @@ def read_archive(
     surfaces: Sequence[str] = (),
     batch: int = 100,
 ) -> Iterator[list[Row]]:
-    """Every capture that came with a body, oldest first, in batches; as last read.
+    """Yield every capture with a body, oldest first, in batches; of replayed ones the newest row.
 
-    `surfaces` empty: all of them.
+    `surfaces` empty: all surfaces.
     """
     after: Row = {"observed_at": None, "capture_id": ""}
     while True:
@@ -118,7 +118,7 @@ def read_archive(
             select * from archive
             where $at::timestamptz is null or (observed_at, capture_id) > ($at, $id)
             order by observed_at, capture_id limit $batch
-            """,  # noqa: S608  # the archive is a word of this module
+            """,  # noqa: S608  # a constant of this module
             since=since,
             surfaces=list(surfaces),
             at=after["observed_at"],
@@ -134,7 +134,7 @@ def read_archive(
 def count_archive(
     engine: Engine, *, since: datetime | None = None, surfaces: Sequence[str] = ()
 ) -> int:
-    """How many captures `read_archive` gives."""
+    """Return how many captures `read_archive` yields."""
     found = _rows(
         engine,
         f"select count(*) as n from ({_ARCHIVE})",  # noqa: S608  # as above

@@ -1,7 +1,7 @@
-"""Look-ups by id in large tables: which rows count, and how few ids are asked for.
+"""Lookups by id in large tables: which rows are committed, and how ids are passed to a query.
 
-An observation counts once its capture's row exists. `seen.*` says so in one query; asked for a few
-ids, to look at the rows first and at their captures afterwards costs a fraction of that.
+An observation counts once the row of its capture exists. The views `seen.*` check this in one
+query; for a few ids it is much cheaper to read the rows first and check their captures afterwards.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,7 +10,10 @@ from typing import Any, cast
 from warehouse.engine.duckdb_engine import Engine
 
 FEW = 200
-"""So many ids are written into a query; with more, planning it costs more than it saves."""
+"""Up to this many ids are passed as separate parameters.
+
+With more, planning the query costs more than it saves.
+"""
 
 Row = dict[str, Any]
 
@@ -18,7 +21,7 @@ _WRITTEN = "select capture_id from raw.captures where capture_id in ({ids})"
 
 
 def only_written(engine: Engine, table: str, rows: Sequence[Row]) -> list[Row]:
-    """Rows of a table whose capture is written: known of older ones, looked up for the others."""
+    """Return the rows whose capture is complete; only recent rows need a lookup."""
     bound = engine.whole_before(table)
     young = {
         row["capture_id"]
@@ -30,7 +33,7 @@ def only_written(engine: Engine, table: str, rows: Sequence[Row]) -> list[Row]:
 
 
 def read_written(engine: Engine, capture_ids: Collection[str]) -> set[str]:
-    """Those of some captures that are written."""
+    """Return which of these captures are complete."""
     if not capture_ids:
         return set()
     sql, params = with_values(_WRITTEN, sorted(capture_ids))
@@ -41,10 +44,10 @@ def read_written(engine: Engine, capture_ids: Collection[str]) -> set[str]:
 def with_values(
     sql: str, values: Sequence[object], *, slot: str = "ids", kind: str = "varchar"
 ) -> tuple[str, dict[str, object]]:
-    """The query with a parameter for each value in place of `{slot}`, as long as they are few.
+    """Replace `{slot}` in the query by one parameter per value, or by a list if there are many.
 
-    As values, and not as a list that is joined, they are compared while a file is read: what does
-    not match is not decoded, which over five million rows is most of the work.
+    Separate values are compared while a file is read, so rows that do not match are never decoded;
+    over five million rows that is most of the work.
     """
     place_of = f"{{{slot}}}"
     if len(values) > FEW:

@@ -1,7 +1,7 @@
-"""Typed reads of the lake, one per question that the API, an asset or a notebook asks.
+"""Queries of what scans observe and conclude: videos, tracks, comparisons, results.
 
-Here: SQL and the shape of its answer. Not here: writing, ranking rules (`domain`), documents'
-contents. Observations are read as `seen.*`: they count once their capture's row exists.
+Observations are read from `seen.*`: they count once the row of their capture exists. Ranking rules
+are in `pipelines/scan/rules`.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Video]:
-    """Per video the newest observation with all four counts exact, else the newest one.
+    """Return per video the newest observation with all four counts exact, else the newest one.
 
     Videos never observed are absent.
     """
@@ -39,7 +39,7 @@ def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
 
 
 def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, datetime]:
-    """When each video was observed for the first time. Videos never observed are absent."""
+    """Return when each video was first observed. Videos never observed are absent."""
     found = _rows(
         engine,
         """
@@ -53,7 +53,7 @@ def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, d
 
 
 def read_latest_track(engine: Engine, music_id: str) -> Track | None:
-    """The newest observation of a music id; None if never observed."""
+    """Return the newest observation of a music id, or None."""
     found = _rows(
         engine,
         """
@@ -66,7 +66,7 @@ def read_latest_track(engine: Engine, music_id: str) -> Track | None:
 
 
 def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, Account]:
-    """Per account the newest observation. Accounts never observed are absent."""
+    """Return the newest observation of each account. Accounts never observed are absent."""
     found = _rows(
         engine,
         """
@@ -84,7 +84,10 @@ def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, A
 def read_sound_features(
     engine: Engine, aweme_ids: Sequence[str], feature_version: str
 ) -> dict[str, Row]:
-    """Per video its newest row of `raw.sounds` at this feature version. Unheard ones are absent."""
+    """Return per video its newest row of `raw.sounds` at this feature version.
+
+    Videos without decoded audio are absent.
+    """
     found = _rows(
         engine,
         """
@@ -99,7 +102,7 @@ def read_sound_features(
 
 
 def read_result_document(engine: Engine, job_id: str) -> dict[str, Any] | None:
-    """The result of a job as it was stored; None if it has none."""
+    """Return the stored result of a job, or None."""
     found = _rows(
         engine,
         """
@@ -112,7 +115,7 @@ def read_result_document(engine: Engine, job_id: str) -> dict[str, Any] | None:
 
 
 def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
-    """Every compared pair of a job, in the order of the candidates and best score first."""
+    """Return every compared pair of a job, by candidate and then best score first."""
     return _rows(
         engine,
         """
@@ -124,7 +127,7 @@ def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
 
 
 def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
-    """One compared pair; None if there is none of this id."""
+    """Return one compared pair, or None."""
     found = _rows(
         engine,
         """
@@ -137,7 +140,7 @@ def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
 
 
 def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) -> dict[str, Row]:
-    """Per hash of a sound its newest row of `raw.sounds` at this feature version."""
+    """Return per sound hash its newest row of `raw.sounds` at this feature version."""
     found = _rows(
         engine,
         """
@@ -153,7 +156,7 @@ def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) ->
 
 
 def read_candidates(engine: Engine, job_id: str) -> list[Row]:
-    """Every candidate of a job with what became of it, in the order in which they were taken."""
+    """Return every candidate of a job with its outcome, in the order of processing."""
     return _rows(
         engine,
         """
@@ -166,7 +169,7 @@ def read_candidates(engine: Engine, job_id: str) -> list[Row]:
 
 
 def read_coverage(engine: Engine, job_id: str) -> list[SourceCoverage]:
-    """The coverage ledger of a job."""
+    """Return the coverage of a job, one entry per source and stop reason."""
     found = _rows(
         engine,
         """
@@ -179,7 +182,7 @@ def read_coverage(engine: Engine, job_id: str) -> list[SourceCoverage]:
 
 
 def read_confirmed(engine: Engine, music_id: str) -> list[Row]:
-    """Every video confirmed for a track by any job: the row of the newest job that did."""
+    """Return every video that any job confirmed for a track: the row of the newest such job."""
     return _rows(
         engine,
         """
@@ -193,7 +196,7 @@ def read_confirmed(engine: Engine, music_id: str) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmedHistory:
-    """What earlier jobs confirmed for a track; `run_count` counts those that confirmed any."""
+    """What earlier jobs confirmed for a track; `run_count` counts jobs that confirmed any video."""
 
     run_count: int
     aweme_ids: frozenset[str]
@@ -201,7 +204,7 @@ class ConfirmedHistory:
 
 
 def read_confirmed_history(engine: Engine, music_id: str, *, without_job: str) -> ConfirmedHistory:
-    """The union of what all jobs but one confirmed for a track."""
+    """Return the union of what all jobs but one confirmed for a track."""
     found = _rows(
         engine,
         """

@@ -1,7 +1,7 @@
-"""What a running job has read until now, by surface and outcome.
+"""What a running job has read so far, by surface and outcome.
 
-Here: SQL and the shape of its answer. A capture shows up once it is committed, a moment after it
-was made. Not here: why a job stopped reading a source, which its coverage ledger says at the end.
+A capture is included as soon as it is committed. Why a job stopped reading a source is in its
+coverage report, written at the end.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from warehouse.engine.duckdb_engine import Engine
 
 @dataclass(frozen=True, slots=True)
 class ReadSoFar:
-    """Reads of one surface with one outcome: `ok`, `unavailable` or the type of an error."""
+    """Reads of one surface with one outcome: `ok`, `unavailable` or an error type."""
 
     surface: str
     outcome: str
@@ -22,7 +22,7 @@ class ReadSoFar:
 
 
 def read_so_far(engine: Engine, job_id: str) -> list[ReadSoFar]:
-    """Everything that a job has read, the surfaces in the order in which they were begun."""
+    """Return what a job has read, with surfaces in the order in which it started them."""
     found: list[dict[str, Any]] = engine.rows(
         """
         select surface, outcome, count(*) as captures, sum(request_count)::bigint as requests,

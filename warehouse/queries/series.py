@@ -1,7 +1,6 @@
-"""Reads of everything that was ever observed of a work, an account, or the works of a track.
+"""All observations of a video, an account, or the videos of a track.
 
-Here: SQL and the shape of its answer. Not here: what points are made of it
-(`pipelines/reads/series.py`).
+`pipelines/reads/series.py` turns them into points.
 """
 
 from typing import Any, cast
@@ -14,8 +13,9 @@ MOST_OBSERVATIONS = 200_000
 
 
 def read_video_series(engine: Engine, aweme_id: str) -> list[Row]:
-    """Observations of a work that showed at least one count, oldest first, at most the newest
-    `MOST_POINTS`.
+    """Return the observations of a video that have at least one count, oldest first.
+
+    Limited to the newest `MOST_POINTS`.
     """
     return _rows(
         engine,
@@ -35,7 +35,10 @@ def read_video_series(engine: Engine, aweme_id: str) -> list[Row]:
 
 
 def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
-    """The same of an account."""
+    """Return the observations of an account that have at least one count, oldest first.
+
+    Limited to the newest `MOST_POINTS`.
+    """
     return _rows(
         engine,
         """
@@ -54,7 +57,7 @@ def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
 
 
 def read_track_series(engine: Engine, music_id: str) -> list[Row]:
-    """Complete observations of every work that any job confirmed for a track, oldest first."""
+    """Return complete observations of all videos confirmed for a track, oldest first."""
     return _rows(
         engine,
         """

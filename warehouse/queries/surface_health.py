@@ -1,7 +1,7 @@
-"""Probes of surfaces as rows of `marts.surface_health`, and what the warehouse knows to ask about.
+"""Probes of surfaces in `marts.surface_health`, and the ids that probes can use.
 
-A probe is no capture: it leaves no observation and takes no sequence number, so looking after a
-surface never changes what a list or a scan shows. Blocking calls.
+A probe is not a capture: it writes no observation and takes no sequence number, so probing never
+changes what a list or a scan shows. All calls block.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,9 +16,9 @@ from warehouse.records.health import USES, SurfaceHealth
 
 TABLE = "marts.surface_health"
 WAREHOUSE = "warehouse"
-"""Stands in `surface` where a row only proves that the lake takes rows."""
+"""Value of `surface` in rows that only prove that the lake is writable."""
 GOOD_KEPT = 5
-"""So many good answers of a surface decide which of its keys are stable."""
+"""Number of good responses that decide which keys of a surface are stable."""
 
 _FIELDS = (
     "surface", "outcome", "observed_at", "entity_id", "error_type", "reason", "http_status",
@@ -30,7 +30,7 @@ type Row = dict[str, Any]
 
 
 def write_health(lake: Lake, found: Sequence[SurfaceHealth]) -> str:
-    """Append probes of one report; returns the report's id."""
+    """Append the probes of one report; returns the id of the report."""
     report_id = uuid4().hex
     lake.append(TABLE, [_row(health, report_id) for health in found])
     return report_id
@@ -39,8 +39,9 @@ def write_health(lake: Lake, found: Sequence[SurfaceHealth]) -> str:
 def write_bodies(
     lake: Lake, engine: Engine, bodies: Mapping[str, tuple[bytes, str | None]]
 ) -> None:
-    """Append bodies (hash to body and content type) that are not stored yet, and that name nobody
-    who was erased.
+    """Append bodies that are not stored yet; maps hash to body and content type.
+
+    Bodies that name an erased account are skipped.
     """
     stored = engine.rows(
         "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
@@ -62,7 +63,7 @@ def write_bodies(
 
 
 def has_report(engine: Engine, report_id: str) -> bool:
-    """True when the probes of a report can be read back."""
+    """Return True if the probes of a report can be read back."""
     found = engine.rows(
         "select 1 as found from marts.surface_health where report_id = $id limit 1",
         {"id": report_id},
@@ -71,8 +72,9 @@ def has_report(engine: Engine, report_id: str) -> bool:
 
 
 def read_latest_health(engine: Engine) -> dict[str, SurfaceHealth]:
-    """Per surface the newest probe that asked it, in the order of `USES`. Never asked ones are
-    absent.
+    """Return the newest probe of each surface, in the order of `USES`.
+
+    Surfaces never probed are absent.
     """
     found = engine.rows(
         """
@@ -85,7 +87,7 @@ def read_latest_health(engine: Engine) -> dict[str, SurfaceHealth]:
 
 
 def read_last_worked(engine: Engine) -> dict[str, Any]:
-    """Per surface when it last gave what was asked for, to a probe or to a capture (UTC)."""
+    """Return when each surface last returned data, to a probe or a capture (UTC)."""
     found = engine.rows(
         """
         with worked as (
@@ -100,7 +102,7 @@ def read_last_worked(engine: Engine) -> dict[str, Any]:
 
 
 def read_good_shapes(engine: Engine) -> dict[str, list[tuple[str, ...]]]:
-    """Per surface the key paths of its last good answers, newest first."""
+    """Return the key paths of the last good responses of each surface, newest first."""
     found = engine.rows(
         """
         select surface, key_paths from marts.surface_health
@@ -118,7 +120,7 @@ def read_good_shapes(engine: Engine) -> dict[str, list[tuple[str, ...]]]:
 
 
 def read_good_bodies(engine: Engine, surfaces: Iterable[str]) -> dict[str, bytes]:
-    """Per surface the packed body of its newest good capture, for those that have one."""
+    """Return the packed body of the newest good capture of each surface that has one."""
     found = engine.rows(
         """
         select surface, body from raw.captures
@@ -132,8 +134,9 @@ def read_good_bodies(engine: Engine, surfaces: Iterable[str]) -> dict[str, bytes
 
 
 def read_known_ids(engine: Engine) -> dict[str, str | None]:
-    """The newest music id, work, account, hashtag, short link and title that were observed; where
-    there is none, what a probe that worked was about.
+    """Return the newest observed music id, video, account, hashtag, short link and title.
+
+    Where nothing was observed, the id of a successful probe.
     """
     found = engine.rows(
         """

@@ -1,7 +1,4 @@
-"""Typed reads of works by their ids: as best known now, and what was known of them at a moment.
-
-Here: SQL and the shape of its answer, as in `queries`.
-"""
+"""Queries of videos by id: their best observation now, and what was known at an earlier time."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +17,10 @@ from warehouse.records.videos import Video
 Row = dict[str, Any]
 
 READ_WHOLE = 30
-"""So many works are read whole where only their order is asked for: the question for their records
-then follows anyway, and opens the same parts of the same files."""
+"""Up to this many videos are read completely even if only their order is requested.
+
+The query for their records follows anyway and opens the same parts of the same files.
+"""
 _RANK = "(statistics_complete, digg_count is not null, observed_at, committed_at)"
 _IS_YOUNG = "($bound::timestamptz is null or committed_at >= $bound)"
 _LIKES = """arg_max(digg_count, (statistics_complete, observed_at, committed_at))
@@ -37,7 +36,7 @@ _BEST = f"""
     where aweme_id in ({{ids}})
     group by aweme_id
 """  # noqa: S608  # words of this module
-"""Ids of captures differ in every row: to unpack them would be an eighth of what it costs."""
+"""Provenance ids differ in every row: unpacking them would be an eighth of the cost."""
 _YOUNG = f"select * from raw.videos where aweme_id in ({{ids}}) and {_IS_YOUNG}"  # noqa: S608  # as above
 _HAVE_YOUNG = """
     select distinct aweme_id from read_parquet({files})
@@ -52,7 +51,7 @@ _KNOWN = f"""
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A work as best known, and when it was observed for the first time."""
+    """The best observation of a video, and when it was first observed."""
 
     video: Video
     first_observed_at: datetime
@@ -60,15 +59,16 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """What works are ordered by, and their records where they were read on the way."""
+    """Values that videos are sorted by, and their records if they were read on the way."""
 
     known: Mapping[str, Known] = field(default_factory=dict)
     listed: Mapping[str, Listed] = field(default_factory=dict)
 
 
 def read_listed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Listed]:
-    """Works as best known: the newest observation with all four counts exact, else the newest that
-    shows likes, else the newest. Works never observed are absent.
+    """Return the best observation of each video. Videos never observed are absent.
+
+    The newest with all four counts exact, else the newest with likes, else the newest.
     """
     indexed = _indexed(engine, aweme_ids)
     if indexed is not None:
@@ -77,7 +77,7 @@ def read_listed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Listed]:
 
 
 def read_ordering(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) -> Ordering:
-    """What was known of works at a moment; with their records as best known now if they are few."""
+    """Return what was known of videos at a time; with their best observations if they are few."""
     indexed = _indexed(engine, aweme_ids, until=until, whole=len(aweme_ids) <= FEW)
     if indexed is not None:
         return _ordering_told(engine, indexed, aweme_ids, until)
@@ -91,14 +91,14 @@ def read_ordering(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) 
 def _indexed(
     engine: Engine, aweme_ids: Sequence[str], *, until: datetime | None = None, whole: bool = True
 ) -> Indexed | None:
-    """What the index tells of works, as best known now; a past moment is read from the table."""
+    """Query the index. It only answers for the present; a past time is read from the table."""
     if engine.as_of is not None:
         return None
     return engine.works_index.read(aweme_ids, until=until, whole=whole)
 
 
 def _told(engine: Engine, indexed: Indexed, aweme_ids: Sequence[str]) -> list[Row]:
-    """The rows of `_best` by the index."""
+    """Return the rows of `_best` from the index."""
     young = _having_young(engine, indexed, aweme_ids)
     return [
         {
@@ -115,8 +115,10 @@ def _told(engine: Engine, indexed: Indexed, aweme_ids: Sequence[str]) -> list[Ro
 def _ordering_told(
     engine: Engine, indexed: Indexed, aweme_ids: Sequence[str], until: datetime
 ) -> Ordering:
-    """The same by the index. The table is asked for works with younger observations, and for those
-    whose publication was told anew after the moment.
+    """Answer `read_ordering` from the index.
+
+    The table is queried for videos with newer observations, and for those whose publication time
+    was observed again after `until`.
     """
     rows = _told(engine, indexed, aweme_ids)
     known = {
@@ -141,9 +143,10 @@ def _read_known(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) ->
 def _best(
     engine: Engine, aweme_ids: Sequence[str], *, more: str = "", **params: object
 ) -> list[Row]:
-    """A row for each work: the best of those that count without a question, and whether there are
-    others. A work that is watched for months has hundreds of observations: chosen among while they
-    are read, they need not all become rows.
+    """Return a row per video: its best settled observation, and whether there are recent ones.
+
+    A video watched for months has hundreds of observations: selecting while reading avoids building
+    rows of all of them.
     """
     if not aweme_ids:
         return []
@@ -152,8 +155,9 @@ def _best(
 
 
 def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict[str, Listed]:
-    """The best observation of each work whose capture is written, and when the first was made.
-    The rows tell of what was committed before `bound`.
+    """Return the best committed observation of each video, and the time of its first one.
+
+    `rows` cover what was committed before `bound`.
     """
     young = _read_young(engine, [row["aweme_id"] for row in rows if row["has_young"]], bound)
     found: dict[str, Listed] = {}
@@ -168,7 +172,7 @@ def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict
 
 
 def _having_young(engine: Engine, indexed: Indexed, aweme_ids: Sequence[str]) -> set[str]:
-    """Works with observations that the index does not know of, in the files it does not cover."""
+    """Return videos with observations in files that the index does not cover."""
     files = [file for file in engine.files(WORKS) if Path(file).name not in indexed.files]
     if not files or not aweme_ids:
         return set()
@@ -179,7 +183,7 @@ def _having_young(engine: Engine, indexed: Indexed, aweme_ids: Sequence[str]) ->
 def _read_young(
     engine: Engine, aweme_ids: Sequence[str], bound: datetime | None
 ) -> dict[str, list[Row]]:
-    """Observations so young that their capture has to be looked for, and was found."""
+    """Return committed observations so recent that their capture must be checked."""
     if not aweme_ids:
         return {}
     sql, ids = with_values(_YOUNG, aweme_ids)
@@ -191,7 +195,7 @@ def _read_young(
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The same as `_RANK`."""
+    """Python version of `_RANK`."""
     has_likes = row["digg_count"] is not None
     return (row["statistics_complete"], has_likes, row["observed_at"], row["committed_at"])
 

@@ -1,7 +1,7 @@
-"""The data contract: every table of the lake, what one row of it is, its key and its columns.
+"""The data contract: each table of the lake with the meaning of its rows, its key and its columns.
 
-The data dictionary, the asset checks and the engine's views are derived from `TABLES`. A later
-column is added at the end with the table's `version` raised: opening a store adds it.
+The data dictionary, the asset checks and the engine's views are derived from `TABLES`. New columns
+are added at the end of a table and its `version` is raised: opening a store adds them.
 """
 
 from warehouse.tables.chart_marts import CHART_MARTS

@@ -1,4 +1,4 @@
-"""What a table of the lake is made of: column types, columns, and those that many tables share.
+"""Building blocks of tables: column types, columns, and columns that many tables share.
 
 Ids are text; times are `timestamp[us, UTC]`; a column is nullable unless it is required.
 """
@@ -21,7 +21,7 @@ TEXTS = pa.list_(pa.string())
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: `meaning` gives the unit where there is one."""
+    """One column: `meaning` includes the unit if there is one."""
 
     name: str
     type: pa.DataType
@@ -30,7 +30,7 @@ class Column:
 
     @property
     def unit(self) -> str | None:
-        """What its numbers count or measure, or the zone of its times; None for anything else."""
+        """Unit of a number, or the zone of a time; None for anything else."""
         if self.type in (WHOLE, REAL):
             return unit_of(self.name)
         return "UTC" if self.type == TIME else None
@@ -38,7 +38,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of the lake. `name` is `layer.noun`, the same word for asset, SQL and folder."""
+    """One table of the lake.
+
+    `name` is `layer.noun`, used for the asset, in SQL and as the folder.
+    """
 
     name: str
     row: str
@@ -48,7 +51,7 @@ class Table:
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow schema that every appended row must fit."""
+        """Arrow schema that every appended row must match."""
         return pa.schema(
             [
                 pa.field(column.name, column.type, nullable=not column.required)
@@ -58,24 +61,24 @@ class Table:
 
     @property
     def folder(self) -> str:
-        """Where the table lies below the lake's root: `layer/noun`."""
+        """Folder of the table below the lake's root: `layer/noun`."""
         return self.name.replace(".", "/")
 
 
 def must(name: str, type_: pa.DataType, meaning: str) -> Column:
-    """A column that is never null."""
+    """Return a column that is never null."""
     return Column(name, type_, meaning, required=True)
 
 
 def may(name: str, type_: pa.DataType, meaning: str) -> Column:
-    """A column that is null where the value is unknown."""
+    """Return a column that is null if the value is unknown."""
     return Column(name, type_, meaning)
 
 
 JOB = may("job_id", TEXT, "job that caused the row; null for a single request")
-OBSERVED = must("observed_at", TIME, "when the platform showed it")
-SURFACE = must("surface", TEXT, "surface that showed it")
-COMMITTED = must("committed_at", TIME, "when the row was written; `as of` reads filter on it")
+OBSERVED = must("observed_at", TIME, "when it was observed")
+SURFACE = must("surface", TEXT, "surface it was observed on")
+COMMITTED = must("committed_at", TIME, "when the row was written; `as of` queries filter on it")
 CAPTURE = may("capture_id", TEXT, "capture that read it")
 PROVIDER = must("data_provider", TEXT, "provider that read it")
 ALGORITHM = must("algorithm", TEXT, "verification algorithm and version")

@@ -1,7 +1,7 @@
-"""Rows against their table: the check before every append.
+"""Validation of rows against their table, before every append.
 
-Here: key set, nulls and types of a row. Delta casts silently (1.9 becomes 1 in a whole-number
-column) and Arrow drops unknown keys, so the check is ours. Pure.
+Checks keys, nulls and types. Delta casts silently (1.9 becomes 1 in an integer column) and Arrow
+drops unknown keys, so neither can be relied on.
 """
 
 import math
@@ -18,9 +18,9 @@ from warehouse.tables import BYTES, DATE, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, 
 def to_arrow(
     table: Table, rows: Sequence[Mapping[str, object]], *, committed_at: datetime
 ) -> pa.Table:
-    """Rows as an Arrow table that fits `table` exactly.
+    """Convert rows to an Arrow table that matches `table` exactly.
 
-    `committed_at` goes into the column of that name where a row does not bring its own.
+    `committed_at` is added to rows that lack it.
 
     Raises:
         ContractBrokenError: A key is missing or unknown, or a value does not fit its column.
@@ -57,14 +57,14 @@ def _check_value(table: Table, column: Column, value: object) -> None:
 
 
 def _is_real(value: object) -> bool:
-    """Whole numbers fit; not-a-number does not: unknown is null."""
+    """Accept integers; reject NaN, because unknown is null."""
     if isinstance(value, bool):
         return False
     return isinstance(value, Real) and math.isfinite(value)
 
 
 def _is_time(value: object) -> bool:
-    """A naive time would be taken as UTC without a word."""
+    """Reject naive times, which would silently be taken as UTC."""
     return isinstance(value, datetime) and value.tzinfo is not None
 
 

@@ -1,8 +1,7 @@
-"""The data dictionary: every table and column of the contract in words, for people.
+"""The data dictionary: a page that describes every table and column of the contract.
 
-Derived from `warehouse.tables` alone. `python -m warehouse.tables.dictionary` writes the page in
-`docs`
-(`make docs` does); a test holds the committed page to it.
+`python -m warehouse.tables.dictionary` writes the page in `docs` (`make docs` runs it); a test
+compares the committed page.
 """
 
 from collections.abc import Sequence
@@ -17,9 +16,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "data-dictionary.md"
 
 TYPE_WORDS: dict[pa.DataType, str] = {
     TEXT: "text",
-    WHOLE: "whole number",
+    WHOLE: "integer",
     REAL: "real number",
-    FLAG: "true or false",
+    FLAG: "boolean",
     TIME: "time",
     DATE: "date",
     BYTES: "bytes",
@@ -29,25 +28,25 @@ _TREATMENT_WORDS: dict[Treatment, str] = {
     "kept": "kept",
     "account": "keyed hash",
     "work": "keyed hash",
-    "entity": "keyed hash where a person's",
+    "entity": "keyed hash if personal",
     "out": "left out",
 }
 _HEAD = """# Data dictionary
 
-Made from the data contract in `warehouse/tables` by `make docs`; do not edit it by hand.
+Generated from the data contract in `warehouse/tables` by `make docs`; do not edit by hand.
 
-Tables of the layer `raw` hold what was observed, those of `marts` what was concluded. Rows are
-appended; what a later look found is a later row. An unknown value is null, never 0. Ids are text.
-In SQL each table has the name it has here; `seen.videos` and the like are the rows of `raw.videos`
-whose capture was written whole, which is what everything else in Sametrack counts.
+Tables of the layer `raw` contain observations, those of `marts` conclusions. Rows are only
+appended; a later observation is a later row. An unknown value is null, never 0. Ids are text.
+Table names are the same in SQL. Views such as `seen.videos` contain the rows of `raw.videos`
+whose capture is complete; everything else in Sametrack counts these.
 
-`committed_at` is the moment at which a row was written: a read "as of" a date keeps the rows
-written until then. The last column says what a pseudonymised export makes of the column.
+`committed_at` is the time at which a row was written: a query "as of" a date returns the rows
+written until then. The last column says how a pseudonymised export treats the column.
 """
 
 
 def render_dictionary(tables: Sequence[Table] = TABLES) -> str:
-    """The page, as Markdown."""
+    """Return the page as Markdown."""
     index = "\n".join(
         f"- [`{table.name}`](#{_anchor(table)}): one row per {table.row}" for table in tables
     )
@@ -61,7 +60,7 @@ def _section(table: Table) -> str:
         "",
         f"One row per {table.row}. Key: {key}. Schema version {table.version}.",
         "",
-        "| column | type | unit | null | meaning | without names |",
+        "| column | type | unit | null | meaning | pseudonymised |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     rows = [
@@ -74,7 +73,7 @@ def _section(table: Table) -> str:
 
 
 def _anchor(table: Table) -> str:
-    """As Markdown viewers make it of the heading."""
+    """Return the anchor that Markdown viewers derive from the heading."""
     return table.name.replace(".", "")
 
 

@@ -1,7 +1,7 @@
-"""What becomes of a column when a table is taken out without names.
+"""Treatment of columns in pseudonymised exports.
 
-A column that nobody has decided on is left out, so a later one leaks nothing. Not here: the keyed
-hash itself (`exporting.pseudonyms`).
+A column without a decision is left out, so that a new column leaks nothing. The keyed hash itself
+is in `exports.pseudonyms`.
 """
 
 from typing import Literal
@@ -9,8 +9,10 @@ from typing import Literal
 from warehouse.tables.column import BYTES, TEXT, TEXTS, Column
 
 Treatment = Literal["kept", "account", "work", "entity", "out"]
-"""`account`, `work`: a keyed hash stands in for the id, the same one in every table. `entity`: the
-same, where the row's surface is about an account, a work or a search; else kept. `out`: left out.
+"""`account`, `work`: the id is replaced by a keyed hash, the same in every table.
+
+`entity`: the same if the row's surface is about an account, a video or a search; else kept. `out`:
+left out.
 """
 
 _ACCOUNTS = frozenset({"sec_uid"})
@@ -37,11 +39,11 @@ LEFT_OUT = frozenset({
     "search_id", "search_terms", "sha256", "share_url", "short_id", "signature", "sound_sha256",
     "source_music_title", "source_path", "term", "title", "uid", "unique_id", "went",
 })  # fmt: skip
-"""Names, texts, links, and hashes that the same sound or body would give again."""
+"""Names, texts, links, and hashes that anyone with the same sound or body could compute."""
 
 
 def treatment_of(column: Column) -> Treatment:
-    """How a column leaves without names. Numbers, times and marks are kept."""
+    """Return the treatment of a column. Numbers, times and booleans are kept."""
     if column.name in _ACCOUNTS:
         return "account"
     if column.name in _WORKS:
@@ -53,5 +55,5 @@ def treatment_of(column: Column) -> Treatment:
 
 
 def is_decided(column: Column) -> bool:
-    """True where a person has decided on the column, rather than the rule for unknown ones."""
+    """Return True if the treatment of the column is an explicit decision, not the default."""
     return treatment_of(column) != "out" or column.type == BYTES or column.name in LEFT_OUT

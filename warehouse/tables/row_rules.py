@@ -1,6 +1,6 @@
-"""What must hold of the rows of a table, derived from its contract: one SQL condition per rule.
+"""Rules that the rows of a table must meet, derived from its contract: one SQL condition per rule.
 
-Here: which rules a table has and the condition that breaks each. Pure; asking is in `review`.
+The rules are checked in `maintenance.table_review`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,19 +20,22 @@ FRESH = "rows_are_fresh"
 MEANINGS: Mapping[str, str] = {
     SCHEMA: "The stored table has the columns and the schema version of the data contract.",
     KEYS: "No two rows have the same key.",
-    FILLED: "No column that the contract requires is null.",
-    NOT_NEGATIVE: "No count, size, length or place is below zero.",
-    IN_TIME: "Nothing was observed or written in the future, or observed after it was written.",
-    CAPTURED: "Every row is named by a capture that was written whole.",
-    FRESH: "Something was written lately.",
+    FILLED: "No required column is null.",
+    NOT_NEGATIVE: "No count, size, length or position is below zero.",
+    IN_TIME: "No time is in the future, and nothing was observed after it was written.",
+    CAPTURED: "Every row belongs to a complete capture.",
+    FRESH: "Rows were written recently.",
 }
 WARNINGS = frozenset({CAPTURED, FRESH})
-"""Told, and no fault: a writer that died leaves rows that upkeep removes; nobody has to scan."""
+"""Rules that are reported without being a fault of the data.
+
+Maintenance deletes rows of a writer that died, and users need not scan.
+"""
 
 SKEW = timedelta(minutes=5)
-"""So far may the clocks of two machines be apart."""
+"""Tolerated difference between the clocks of two machines."""
 SETTLED = timedelta(hours=1)
-"""After so long a capture that is not written never will be."""
+"""A capture that is not complete after this time never will be."""
 FRESH_WITHIN: Mapping[str, timedelta] = {
     "raw.captures": timedelta(days=2),
     "raw.chart_issues": timedelta(days=8),
@@ -50,19 +53,19 @@ _OF_CAPTURE = """capture_id is not null
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of one table. `broken`: an SQL condition that a row meets which breaks it."""
+    """One rule of one table. `broken`: SQL condition of the rows that violate it."""
 
     name: str
     broken: str
 
     @property
     def is_warning(self) -> bool:
-        """True where a broken rule is no fault of the data."""
+        """True if a violation is not a fault of the data."""
         return self.name in WARNINGS
 
 
 def rule_names(table: Table) -> tuple[str, ...]:
-    """The names of all rules of a table, those that are no condition on rows included."""
+    """Return the names of all rules of a table, including those that are not conditions on rows."""
     of_rows = {rule.name for rule in row_rules(table)}
     if table.name in FRESH_WITHIN:
         of_rows.add(FRESH)
@@ -70,7 +73,7 @@ def rule_names(table: Table) -> tuple[str, ...]:
 
 
 def row_rules(table: Table) -> list[Rule]:
-    """The rules that each row keeps or breaks by itself. `$now` stands for the moment."""
+    """Return the rules that can be checked row by row. `$now` stands for the current time."""
     conditions = {
         FILLED: _any(f"{_name(column)} is null" for column in filled(table)),
         NOT_NEGATIVE: _any(f"{_name(column)} < 0" for column in unsigned(table)),
@@ -81,14 +84,15 @@ def row_rules(table: Table) -> list[Rule]:
 
 
 def filled(table: Table) -> list[Column]:
-    """Columns that must not be null. Long bodies are left out: Delta refuses them at the append,
-    and looking would read all of them.
+    """Return the columns that must not be null.
+
+    Long bodies are left out: Delta rejects null at the append, and checking would read all of them.
     """
     return [column for column in table.columns if column.required and column.type != BYTES]
 
 
 def unsigned(table: Table) -> list[Column]:
-    """Whole numbers that count or measure something."""
+    """Return the integer columns that count or measure something."""
     return [
         column
         for column in table.columns
@@ -107,7 +111,7 @@ def _too_late(table: Table) -> list[str]:
 
 
 def _uncaptured(table: Table) -> str:
-    """A sub-query cannot stand in a filter of an aggregate, so this one is asked by itself."""
+    """A subquery is not allowed in the filter of an aggregate, so this rule has its own query."""
     names = {column.name for column in table.columns}
     if table.name == "raw.payloads":
         missing = _OF_PAYLOAD

@@ -1,7 +1,4 @@
-"""The unit of a column, from its name: names carry their units, and the few that don't stand here.
-
-Here: one word per unit. Not here: what a column means (`raw`, `marts`).
-"""
+"""Units of columns, derived from their names; exceptions are listed here."""
 
 _BY_NAME = {
     "best_rank": "ordinal, from 1",
@@ -46,6 +43,6 @@ _BY_ENDING = (
 
 
 def unit_of(name: str) -> str | None:
-    """The unit of a number in a column of this name; None where the name tells none."""
+    """Return the unit of a numeric column of this name, or None if the name implies none."""
     found = _BY_NAME.get(name)
     return found or next((unit for end, unit in _BY_ENDING if name.endswith(end)), None)

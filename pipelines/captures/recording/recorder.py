@@ -18,7 +18,6 @@ from warehouse.queries.erasures import read_marks
 from warehouse.records.erasure import Marks
 
 FLUSH_AFTER_S = 2.0
-OUTBOX_LINES = 10_000  # a busy day of requests; the orchestrator reads them every minute
 
 
 class Keeper:
@@ -90,7 +89,7 @@ class Keeper:
         for name, rows in batch.tables(stored=stored).items():
             self._lake.append(name, rows, job_id=self._job_id)
         self._engine.refresh()  # this process reads its own writes
-        self._control.tell_of_captures(batch.lines(), keep_lines=OUTBOX_LINES)
+        self._control.tell_of_captures(batch.entities())
 
     def _stored(self, hashes: list[str]) -> set[str]:
         found = self._engine.rows(

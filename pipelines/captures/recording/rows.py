@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from typing import TypedDict
 
 from pipelines.captures.recording.reads import Attempt
-from warehouse.control import CaptureLine
 from warehouse.lake.packing import pack_bytes
 from warehouse.lake.page_rows import chart_issue_rows, chart_song_rows, search_page_row
 from warehouse.lake.record_rows import account_row, hashtag_row, track_row, video_row
@@ -59,24 +58,9 @@ class Batch:
             "raw.captures": self._captures(),
         }
 
-    def lines(self) -> list[CaptureLine]:
-        """Return the outbox lines that announce these captures."""
-        return [
-            CaptureLine(
-                entity=entity_of(attempt.surface, attempt.entity_id),
-                document={
-                    **{
-                        name: getattr(attempt, name)
-                        for name in ("capture_id", "surface", "entity_id", "outcome")
-                    },
-                    "sequence": sequence,
-                    "item_count": attempt.observed.item_count,
-                    "job_id": self._job_id,
-                    "observed_at": attempt.observed_at.isoformat(),
-                },
-            )
-            for sequence, attempt in self._numbered
-        ]
+    def entities(self) -> set[str]:
+        """Return the entities of these captures."""
+        return {entity_of(attempt.surface, attempt.entity_id) for _, attempt in self._numbered}
 
     def _payloads(self, stored: set[str]) -> list[Row]:
         rows: dict[str, Row] = {}

@@ -34,7 +34,6 @@ class Swept:
     jobs: int = 0
     results: int = 0
     links_and_leases: int = 0
-    outbox_lines: int = 0
     runs_deleted: int = 0
     runs_ended: int = 0
     payloads: int = 0
@@ -63,7 +62,6 @@ class Keeper:
     run_days: int
     payload_days: int
     sound_days: int
-    outbox_lines: int
     jobs_at_once: int = JOBS_AT_ONCE
 
     def sweep(self, now: datetime | None = None) -> Swept:
@@ -81,7 +79,6 @@ class Keeper:
             jobs=jobs,
             results=results,
             links_and_leases=links_and_leases,
-            outbox_lines=self.control.trim_outbox(self.outbox_lines),
             runs_deleted=runs,
             runs_ended=len(ended),
             is_more=len(expired) == self.jobs_at_once or runs == RUNS_AT_ONCE,
@@ -149,5 +146,4 @@ def open_keeper(
         run_days=settings.orchestrator_retention_days,
         payload_days=settings.payload_retention_days,
         sound_days=settings.sound_retention_days,
-        outbox_lines=settings.outbox_max_lines,
     )

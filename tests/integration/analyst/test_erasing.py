@@ -85,7 +85,7 @@ def full_home(
     with closing(open_control(small.home.control_url, world="sandbox")) as control:
         for name in (GONE, STAYS):
             control.remember_link(f"https://short.example/{name}", "user", name, ttl_s=1000)
-            control.next_sequence("user_posts", name)
+            control.next_sequences([("user_posts", name)])[0]
             control.create_or_join(new_job(name))
     return root
 
@@ -285,7 +285,7 @@ def test_what_names_no_account_erases_nothing(
     monkeypatch.setenv("API_PORT", "1")
     said = command("erase", account, "--yes")
     assert said.status == 2
-    assert "no account" in said.remarks
+    assert "no observed account" in said.remarks
 
 
 def test_a_worker_at_work_is_told_to_be_stopped_first(

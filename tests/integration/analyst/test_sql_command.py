@@ -123,7 +123,7 @@ def test_a_file_whose_name_would_confuse_is_refused(
 ) -> None:
     said = command("database", "--out", "marts.duckdb")
     assert said.status == 2
-    assert "two meanings" in said.remarks
+    assert "ambiguous" in said.remarks
 
 
 def test_no_other_process_is_asked_for_the_file(small: Any, command: Callable[..., Any]) -> None:

@@ -66,7 +66,7 @@ def keep(stores: Any) -> Callable[..., str]:
             parser_version="an-earlier-one",
             observed=observed,
         )
-        number = stores.control.next_sequence(attempt.surface, attempt.entity_id)
+        number = stores.control.next_sequences([(attempt.surface, attempt.entity_id)])[0]
         batch = Batch([attempt], [number], data_provider="vidplat-public", job_id=None)
         stored = {row["sha256"] for row in stores.rows("select sha256 from raw.payloads")}
         for name, rows in batch.tables(stored=stored).items():

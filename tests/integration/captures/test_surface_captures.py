@@ -10,12 +10,10 @@ from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.search_walk import SearchLimits
 from pipelines.captures.session import Captures
 from pipelines.platform.parsers.links import LinkTarget
-from warehouse.queries.surfaces import (
-    read_chart_index,
-    read_chart_songs,
-    read_latest_hashtags,
-    read_search_union,
-)
+from warehouse.lake.page_rows import chart_index_from_rows
+from warehouse.lake.record_rows import hashtag_from_row
+from warehouse.queries.charts.history import KnownSongs, read_songs_of_issues
+from warehouse.queries.surfaces import read_search_union
 from warehouse.records.errors import (
     ChartUnavailableError,
     InvalidParameterError,
@@ -38,7 +36,7 @@ async def test_hashtag_and_its_works_are_kept(begin: Begin, stores: Any) -> None
     async with begin() as captures:
         seen = await captures.hashtag("77777")
         walk = await captures.walk_hashtag("77777", limit=100)
-    assert read_latest_hashtags(stores.engine, ["77777", "1"]) == {"77777": seen}
+    assert [hashtag_from_row(row) for row in stores.rows("select * from raw.hashtags")] == [seen]
     assert (walk.coverage.surface, walk.coverage.stop_reason) == ("hashtag_list", "exhausted")
     assert (len(walk.videos), walk.cursor, walk.has_more) == (8, 8, False)
     kept = stores.rows(
@@ -100,11 +98,10 @@ async def test_chart_is_kept_issue_by_issue(
         songs = await captures.songs("9", chart_date=date(2026, 11, 20), limit=20)
         assert captures.requests_used == 3
     assert [song.rank for song in songs.songs] == list(range(1, 21))
-    assert read_chart_index(stores.engine) == index
-    kept = read_chart_songs(stores.engine, "9", limit=20)
-    assert kept is not None
-    assert (kept.songs, kept.chart_date) == (songs.songs, date(2026, 11, 20))
-    assert read_chart_songs(stores.engine, "1") is None
+    listed = stores.rows("select * from raw.chart_issues order by chart_date desc")
+    assert chart_index_from_rows(listed) == index
+    kept = read_songs_of_issues(stores.engine, ["9", "1"], limit=20)
+    assert kept == {"9": KnownSongs(songs=songs.songs, chart_date=date(2026, 11, 20))}
 
 
 async def test_songs_of_another_day_are_refused_and_not_observed(

@@ -198,7 +198,7 @@ async def test_what_is_left_is_captured_in_the_background(desk: Desk) -> None:
     await left_issues(desk)
     with backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0)
+        wait_for(lambda: desk.control.next_wanted_at("chart_songs") is None)
     questions(desk)
     found = await ask(desk, "2022-03-02", "2022-03-24")
     assert (reasons(found), questions(desk)) == ([None] * 3, [])
@@ -208,7 +208,7 @@ async def test_what_was_left_before_a_restart_is_captured_after_it(desk: Desk) -
     await left_issues(desk)
     backlog(desk).leave(desk.left)  # of a process that ended before it came to it
     with backlog(desk):
-        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0)
+        wait_for(lambda: desk.control.next_wanted_at("chart_songs") is None)
     assert reasons(await ask(desk, "2022-03-02", "2022-03-24")) == [None] * 3
 
 
@@ -232,5 +232,5 @@ async def test_what_is_refused_again_and_again_is_given_up(
     questions(desk)
     with backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.control.count_wanted("chart_songs") == 0)
+        wait_for(lambda: desk.control.next_wanted_at("chart_songs") is None)
     assert len(questions(desk)) == 9

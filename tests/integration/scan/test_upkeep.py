@@ -105,15 +105,6 @@ def test_runs_that_ended_long_ago_go_with_their_events(store: Any) -> None:
     assert instance.get_run_by_id(at_work.run_id) is not None
 
 
-def test_the_outbox_keeps_its_newest_lines(store: Any) -> None:
-    control = store.keeper.control
-    for number in range(7):
-        control.outbox_put("capture", {"n": number})
-    assert control.trim_outbox(7) == 0
-    assert control.trim_outbox(3) == 4
-    assert [line.document["n"] for line in control.outbox_take(9)] == [4, 5, 6]
-
-
 def test_the_command_tells_what_it_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path))

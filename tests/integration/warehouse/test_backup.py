@@ -101,7 +101,7 @@ def test_no_number_of_a_capture_is_given_again(copied: Path, tmp_path: Path) -> 
     with closing(Engine(open_lake(home.lake_url, world=WORLD))) as engine:
         (last,) = engine.rows("select max(sequence) as last from raw.captures")
     with closing(open_control(home.control_url, world=WORLD)) as control:
-        assert control.next_sequence("music_list", "12345") > int(str(last["last"]))
+        assert control.next_sequences([("music_list", "12345")])[0] > int(str(last["last"]))
 
 
 def test_writing_goes_on_after_a_restore(copied: Path, program: Path, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_writing_goes_on_after_a_restore(copied: Path, program: Path, tmp_path: 
 
 def test_a_used_home_is_not_overwritten(copied: Path, tmp_path: Path) -> None:
     restore_backup(copied, tmp_path, world=WORLD)
-    with pytest.raises(InvalidParameterError, match="nothing is overwritten"):
+    with pytest.raises(InvalidParameterError, match="not overwritten"):
         restore_backup(copied, tmp_path, world=WORLD)
 
 

@@ -47,7 +47,6 @@ def test_what_is_wanted_is_given_to_one_taker_oldest_first(
         "1"
     ]
     assert control.take_wanted(SURFACE, limit=9, hold_s=60) == []
-    assert control.count_wanted(SURFACE) == 2
 
 
 def test_what_a_process_died_over_is_due_again(control: ControlStore, times: Times) -> None:

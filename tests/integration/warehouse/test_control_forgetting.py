@@ -28,19 +28,18 @@ def new_job(target: str) -> NewJob:
 def test_rows_that_name_it_go_from_every_table_and_the_others_stay(control: ControlStore) -> None:
     for name in (WHO, "another"):
         control.create_or_join(new_job(name))
-        control.next_sequence("user_posts", name)
-        control.bump_generation(f"user:{name}")
+        control.next_sequences([("user_posts", name)])[0]
+        control.tell_of_captures([f"user:{name}"])
         control.remember_link(f"https://short.example/{name}", "user", name, ttl_s=60)
-        control.outbox_put("capture", {"entity_id": name})
         control.want_captures("user_posts", {name: {"page": 1}})
     kept = control.create_or_join(new_job("kept"))[0]
     gone = control.forget(re.compile(WHO.encode()), job_ids=[kept.job_id])
     assert gone == {
-        "jobs": 2, "sequences": 1, "generations": 1, "links": 1, "outbox": 1, "backlog": 1,
+        "jobs": 2, "sequences": 1, "generations": 1, "links": 1, "backlog": 1,
     }  # fmt: skip
     assert [job.target for job in control.jobs(limit=9)] == ["another"]
-    assert control.next_sequence("user_posts", "another") == 2
-    assert control.next_sequence("user_posts", WHO) == 1
+    assert control.next_sequences([("user_posts", "another")])[0] == 2
+    assert control.next_sequences([("user_posts", WHO)])[0] == 1
     assert control.schema_version() > 1
 
 
@@ -54,7 +53,7 @@ def test_the_file_itself_holds_nothing_of_it_afterwards(tmp_path: Path) -> None:
     path = tmp_path / "control.sqlite"
     store = open_control(f"sqlite:///{path}", world="sandbox")
     for number in range(50):
-        store.next_sequence("user_posts", f"{WHO}-{number}")
+        store.next_sequences([("user_posts", f"{WHO}-{number}")])[0]
     store.forget(re.compile(WHO.encode()))
     found = [one.name for one in tmp_path.iterdir() if WHO.encode() in one.read_bytes()]
     store.close()

@@ -77,7 +77,7 @@ def test_no_number_is_given_twice_though_its_takers_are_killed(
                 assert counter.stdout is not None
                 acknowledged += map(int, counter.stdout.read().split())
     control = open_control(control_url, world="sandbox")
-    last = control.next_sequence("music_list", "7000000000000000001")
+    last = control.next_sequences([("music_list", "7000000000000000001")])[0]
     control.close()
     assert len(set(acknowledged)) == len(acknowledged)
     assert max(acknowledged) < last <= len(acknowledged) + 1 + 6  # each kill may hide one

@@ -1,4 +1,4 @@
-"""Links, leases, counters, hosts and the outbox, on SQLite and on PostgreSQL."""
+"""Links, leases, counters, generations and hosts, on SQLite and on PostgreSQL."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -6,11 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from warehouse.control import (
-    CaptureLine,
     ControlStore,
     Link,
     NewJob,
-    OutboxLine,
     open_control,
 )
 from warehouse.control.shared import ANYTHING
@@ -88,14 +86,7 @@ def test_an_owner_gives_back_all_its_leases_at_once(control: ControlStore) -> No
 
 def test_sequences_count_each_surface_and_entity_from_one(control: ControlStore) -> None:
     asked = [("list", "1"), ("list", "1"), ("list", "2"), ("posts", "1"), ("list", "1")]
-    assert [control.next_sequence(*key) for key in asked] == [1, 2, 1, 1, 3]
-
-
-def test_generation_moves_with_every_change(control: ControlStore) -> None:
-    assert control.generation("music:1") == 0
-    assert [control.bump_generation("music:1") for _ in range(3)] == [1, 2, 3]
-    assert control.generation("music:1") == 3
-    assert control.generation("music:2") == 0
+    assert [control.next_sequences([key])[0] for key in asked] == [1, 2, 1, 1, 3]
 
 
 def test_one_look_says_whether_anything_changed_and_a_second_one_what(
@@ -104,24 +95,24 @@ def test_one_look_says_whether_anything_changed_and_a_second_one_what(
     heard: list[set[str]] = []
     control.on_told = lambda entities: heard.append(set(entities))
     for entities in (["music:1"], ["music:2", "music:2"], ["music:1"]):
-        lines = [CaptureLine(entity, {"n": 1}) for entity in entities]
-        control.tell_of_captures(lines, keep_lines=10)
+        control.tell_of_captures(entities)
     names = ["music:1", "music:2", "music:3", *(f"user:{n}" for n in range(1_200))]
     assert control.generations(names) == {"music:1": 2, "music:2": 1}
     assert control.generations([ANYTHING]) == {ANYTHING: 3}
     assert control.generations([]) == {}
+    control.tell_of_captures([])
     assert heard == [{ANYTHING, "music:1"}, {ANYTHING, "music:2"}, {ANYTHING, "music:1"}]
 
 
 def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore) -> None:
     for _ in range(5):
-        control.next_sequence("list", "1")
+        control.next_sequences([("list", "1")])[0]
     control.raise_sequences({("list", "1"): 3, ("list", "2"): 8, ("posts", "1"): 1})
     control.raise_sequences({("posts", "1"): 4})
     control.raise_sequences({})
-    following = [control.next_sequence(*key) for key in (("list", "1"), ("list", "2"))]
+    following = [control.next_sequences([key])[0] for key in (("list", "1"), ("list", "2"))]
     assert following == [6, 9]
-    assert control.next_sequence("posts", "1") == 5
+    assert control.next_sequences([("posts", "1")])[0] == 5
 
 
 def test_figures_of_the_queue(control: ControlStore, times: Times) -> None:
@@ -137,13 +128,6 @@ def test_figures_of_the_queue(control: ControlStore, times: Times) -> None:
     times.now += timedelta(seconds=90)
     assert control.job_counts() == {"queued": 2, "running": 1}
     assert control.queue_age_s() == 90
-
-
-def test_outbox_gives_each_line_once_and_in_order(control: ControlStore) -> None:
-    for number in range(5):
-        control.outbox_put("capture", {"n": number, "名": "中"})
-    lines = [*control.outbox_take(2), *control.outbox_take(9), *control.outbox_take(9)]
-    assert lines == [OutboxLine("capture", {"n": n, "名": "中"}) for n in range(5)]
 
 
 def test_tokens_run_out_and_come_back(control: ControlStore, times: Times) -> None:

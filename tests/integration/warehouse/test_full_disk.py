@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.control import open_control
+from warehouse.control import Link, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.disk_space import FLOOR_BYTES
 from warehouse.lake.store import open_lake
@@ -43,7 +43,7 @@ def test_a_nearly_full_disk_refuses_before_anything_is_written(tmp_path: Path) -
         "capture_id": "c", "position": 0, "surface": "music_list", "entity_id": "1",
         "sequence": 1, "aweme_id": "7",
     }  # fmt: skip
-    with pytest.raises(CapacityExhaustedError, match="MB of disk are free") as caught:
+    with pytest.raises(CapacityExhaustedError, match="MB of disk space are free") as caught:
         lake.append("raw.capture_items", [row])
     assert caught.value.type == "capacity_exhausted"
     assert str(tmp_path) not in caught.value.detail
@@ -55,14 +55,15 @@ def test_a_nearly_full_disk_refuses_before_anything_is_written(tmp_path: Path) -
 
 def test_control_store_without_room_is_unavailable_and_works_again(tmp_path: Path) -> None:
     control = open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="sandbox")
-    control.outbox_put("capture", {"n": 1})
+    control.remember_link("short", "music", "1", ttl_s=60)
     database = control._database
     with database.reading() as connection:
         connection.exec_driver_sql("pragma max_page_count=1")  # as a full disk: no new page
     with pytest.raises(WarehouseUnavailableError) as caught:
-        control.outbox_put("capture", {"text": "x" * 100_000})
+        control.remember_link("long", "music", "x" * 100_000, ttl_s=60)
     assert "full" in str(caught.value.__cause__)
     with database.reading() as connection:
         connection.exec_driver_sql("pragma max_page_count=4294967294")
-    assert [line.document for line in control.outbox_take(9)] == [{"n": 1}]
+    assert control.recall_link("short") == Link("music", "1")
+    assert control.recall_link("long") is None
     control.close()

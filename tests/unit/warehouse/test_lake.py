@@ -135,7 +135,7 @@ def test_a_disk_that_cannot_be_asked_is_unavailable(tmp_path: Path) -> None:
         raise OSError("gone")
 
     lake = open_lake(str(tmp_path), world="sandbox", tables=[TABLE], free=free)
-    with pytest.raises(WarehouseUnavailableError, match="looking at the disk"):
+    with pytest.raises(WarehouseUnavailableError, match="checking the disk"):
         lake.check_room()
 
 

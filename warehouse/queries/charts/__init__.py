@@ -1,1 +1,1 @@
-"""Reads of the chart: its issues and songs, and the songs beside music ids of the platform."""
+"""Queries of the chart: its issues and songs, and the songs joined with music ids."""

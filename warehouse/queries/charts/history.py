@@ -1,7 +1,6 @@
-"""Typed reads of the chart's history: every issue that is known, the songs of many of them.
+"""Queries of the chart's history: all known issues, and the songs of many of them.
 
-Here: SQL and the shape of its answer, as in `queries`. Which issue belongs to which day is a rule
-(`pipelines.charts.rules.history`).
+Which issue belongs to which day is a rule of `pipelines.charts.rules.history`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownIssues:
-    """Issues of some days, the day of the newest issue of all, and when a list was last read."""
+    """Issues of some days, the day of the newest issue, and when a list was last read."""
 
     issues: tuple[ChartIssue, ...]
     latest: date
@@ -27,17 +26,14 @@ class KnownIssues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSongs:
-    """The first songs of an issue as last read; `chart_date` is what the songs say themselves."""
+    """First songs of an issue as last read; `chart_date` is the date given with the songs."""
 
     songs: tuple[ChartSong, ...]
     chart_date: date | None
 
 
 def read_known_issues(engine: Engine, *, first: date, last: date) -> KnownIssues | None:
-    """Issues whose date was ever told and lies between two days, as last listed.
-
-    None before the first list.
-    """
+    """Return issues dated between two days, as last listed. None before the first list."""
     found = _rows(
         engine,
         """
@@ -77,7 +73,10 @@ def read_known_issues(engine: Engine, *, first: date, last: date) -> KnownIssues
 def read_songs_of_issues(
     engine: Engine, volids: Sequence[str], *, limit: int
 ) -> Mapping[str, KnownSongs]:
-    """Per issue its first songs, of the newest capture of each. Issues never read are absent."""
+    """Return the first songs of each issue, from its newest capture.
+
+    Issues never read are absent.
+    """
     found = _rows(
         engine,
         f"""
@@ -87,7 +86,7 @@ def read_songs_of_issues(
             partition by volid, rank order by observed_at desc, committed_at desc
         ) = 1
         order by volid, rank
-        """,  # noqa: S608  # the columns are words of the house
+        """,  # noqa: S608  # the columns are constants
         volids=list(volids),
         limit=limit,
     )
@@ -104,7 +103,7 @@ def read_songs_of_issues(
 
 
 def read_kept_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, date | None]:
-    """Which of some issues have songs in the lake, with the date that these say, if any."""
+    """Return which of these issues have songs in the lake, with the date given with the songs."""
     found = _rows(
         engine,
         """
@@ -119,7 +118,7 @@ def read_kept_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, date
 
 
 def read_undated_count(engine: Engine) -> int:
-    """Issues that were listed and whose date nobody ever said."""
+    """Return the number of listed issues without a known date."""
     found = _rows(
         engine,
         """

@@ -1,8 +1,7 @@
-"""Reads of the chart beside the platform: songs on kept issues, music ids, what links the two.
+"""Queries that join the chart with the platform: songs of stored issues, music ids, links.
 
-Here: SQL and the shape of its answer. Not here: the rules of linking and of the estimate
-(`pipelines.charts.rules.song_links`, `pipelines.charts.rules.lead`), the history of issues
-(`warehouse.queries.charts.history`).
+The rules of linking and of the lead estimate are in `pipelines.charts.rules`, the history of issues
+is in `warehouse.queries.charts.history`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,9 +32,10 @@ _KEPT_SONGS = """
 
 
 def read_kept_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
-    """Every place of every kept issue with a day: `day, volid, rank, title, artist, song_hash`.
+    """Return each position of each stored issue with a date, by date and rank.
 
-    With a `song_key` only places that can be that song's: of its hash, or without any hash.
+    Columns: `day, volid, rank, title, artist, song_hash`. With a `song_key` only positions that can
+    be that song: of its hash, or without a hash.
     """
     kind, _, mark = (song_key or "").partition(":")
     return _rows(
@@ -46,7 +46,7 @@ def read_kept_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
         where day is not null
             and ($kind = '' or lower(coalesce(song_hash, '')) = if($kind = 'hash', $mark, ''))
         order by day, volid, rank
-        """,  # noqa: S608  # no value in it
+        """,  # noqa: S608  # values are parameters
         limit=SONG_LIMIT,
         kind=kind,
         mark=mark,
@@ -54,7 +54,7 @@ def read_kept_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
 
 
 def read_kept_days(engine: Engine) -> list[date]:
-    """Days of the issues with songs in the lake, oldest first."""
+    """Return the dates of the issues with songs in the lake, oldest first."""
     found = _rows(
         engine,
         """
@@ -77,7 +77,7 @@ def read_kept_days(engine: Engine) -> list[date]:
 
 
 def read_sounds(engine: Engine) -> Iterator[Sound]:
-    """Every music id whose title was ever seen, on its own page or at a work, as seen last."""
+    """Yield every music id with a known title, as last observed on its own page or with a video."""
     found = engine.rows(
         """
         with shown as (
@@ -101,7 +101,7 @@ def read_sounds(engine: Engine) -> Iterator[Sound]:
 
 
 def read_heard(engine: Engine) -> list[Heard]:
-    """Which music ids scans confirmed by listening to carry the recording of another."""
+    """Return the music ids that scans confirmed by audio to carry the recording of another."""
     found = _rows(
         engine,
         """
@@ -118,10 +118,10 @@ def read_heard(engine: Engine) -> list[Heard]:
 
 
 def read_works_of_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
-    """Observed counts of works confirmed for one of some music ids, as track or as their sound.
+    """Return observed counts of videos confirmed for these music ids, as track or as own sound.
 
     `music_id, aweme_id, create_time, observed_at` and the four counts, oldest first. Only
-    observations of all four, as in the series of a track.
+    observations of all four counts, as in the series of a track.
     """
     return _rows(
         engine,
@@ -148,7 +148,7 @@ def read_works_of_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
 
 
 def read_statements(engine: Engine, song_key: str | None = None) -> list[Row]:
-    """What people said of songs and music ids, oldest first; of all songs where none is named."""
+    """Return the users' decisions about songs and music ids, oldest first; of one song or all."""
     return _rows(
         engine,
         """
@@ -161,16 +161,16 @@ def read_statements(engine: Engine, song_key: str | None = None) -> list[Row]:
 
 
 def to_statement(row: Row) -> Statement:
-    """A row of what people said, for the rules."""
+    """Convert a row to the record that the rules use."""
     names = ("link_id", "song_key", "music_id", "said", "said_at")
     return Statement(**{name: row[name] for name in names})
 
 
 def read_chart_platform(engine: Engine, song_key: str | None = None) -> list[Row]:
-    """The newest row of every song and music id; of all songs where none is named.
+    """Return the newest row of every song and music id; of one song or all.
 
-    The view for notebooks: as the mart, without `committed_at` of older rows and without pairs
-    that nothing links any more (`relation` none).
+    For notebooks: like the mart, without superseded rows and without pairs that are no longer
+    linked (`relation` none).
     """
     return _rows(
         engine,

@@ -1,1 +1,1 @@
-"""Reads of lists over time: the union of all captures of a list, and its pages."""
+"""Queries of lists over time: the union of all captures of a list, and its pages."""

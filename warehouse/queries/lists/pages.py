@@ -1,8 +1,6 @@
-"""Typed reads of lists over time: the union of all captures of a list, page by page.
+"""Pages of a list over time; the union of all captures is defined in `union`.
 
-Here: SQL and the shape of its answer, as in `queries`; what a union is, is in
-`warehouse.queries.lists.union`.
-Several small queries rather than one large: planning that one took 34 ms, these take 2 ms each.
+Several small queries rather than one large one: planning that took 34 ms, these take 2 ms each.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +22,7 @@ from warehouse.queries.videos import Listed, Ordering, read_ordering
 
 Row = dict[str, Any]
 
-# Filters are on ids first, so that what cannot hold them is not opened.
+# Filter on ids first, so that files without them are not opened.
 _OF_LIST = "entity_id = $entity_id and surface in ({surfaces})"
 _CAPTURES = f"""
     select
@@ -62,9 +60,10 @@ _MEMBERS = f"""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnionPage:
-    """A page of the union of a list as of its capture `sequence`; `aweme_ids` in the order asked
-    for, `last_observed_at` of the latest first screen. `listed`: its works, where they were read
-    for the order.
+    """A page of the union of a list as of its capture `sequence`.
+
+    `aweme_ids` are in the requested order. `last_observed_at` is the time of the latest first page.
+    `listed`: the videos, if they were read to sort them.
     """
 
     sequence: int
@@ -82,7 +81,7 @@ class UnionPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedPage:
-    """One page of a list as the source gave it; `aweme_ids` in the order asked for."""
+    """One page of a list as the source returned it; `aweme_ids` in the requested order."""
 
     sequence: int
     aweme_ids: tuple[str, ...]
@@ -103,9 +102,9 @@ def read_union_page(
     count: int,
     order: Order,
 ) -> UnionPage | None:
-    """A page of the union as of a capture (None: as of the newest one that nothing can precede).
+    """Return a page of the union as of a capture, or None if there is no such capture.
 
-    None where there is no such capture.
+    `sequence` None: as of the newest capture that no other can precede.
     """
     asked = _List(entity_id, surfaces)
     captures = (Captured(**row) for row in asked.rows(engine, _CAPTURES))
@@ -140,9 +139,9 @@ def read_captured_page(
     sequence: int | None = None,
     order: Order,
 ) -> CapturedPage | None:
-    """The page of a capture, or the one captured last from the source's own `cursor` on.
+    """Return the page of a capture, or the last one captured at the source's own `cursor`.
 
-    None where there is none.
+    None if there is none.
     """
     asked = _List(entity_id, surfaces)
     found = asked.rows(engine, _PAGE, cursor=cursor, sequence=sequence)
@@ -167,7 +166,7 @@ def read_captured_page(
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """A list that is asked for, by all the surfaces that show it."""
+    """The requested list, with all surfaces that show it."""
 
     entity_id: str
     surfaces: Sequence[str]
@@ -179,7 +178,7 @@ class _List:
 
 
 def _ordering(engine: Engine, members: Sequence[Member], as_of: Captured, order: Order) -> Ordering:
-    """What was known of the members when the capture was made; it is written last of its batch."""
+    """Return what was known of the members when the capture was committed, last of its batch."""
     if order == "public":
         return Ordering()
     return read_ordering(engine, [member.aweme_id for member in members], until=as_of.committed_at)
@@ -188,13 +187,16 @@ def _ordering(engine: Engine, members: Sequence[Member], as_of: Captured, order:
 def _read_members(
     engine: Engine, observed: Observed, asked: _List, *, on: Captured | None
 ) -> tuple[list[Member], int]:
-    """The works of some captures, with their places `on` one; how many first screens differ."""
+    """Return the videos of some captures, and how many different first pages there are.
+
+    The positions are those of the capture `on`.
+    """
     pages = [page.sequence for page in observed.pages]
     screens = [page.sequence for page in observed.screens]
     sql, among = with_values(_MEMBERS, pages, slot="sequences", kind="bigint")
     sql, shown = with_values(sql, screens, slot="screens", kind="bigint")
     rows = asked.rows(engine, sql, **among, **shown, screen=on.sequence if on else None)
     counted = rows[0]["screens"] if rows else {"shown": 0, "contents": 0}
-    without_works = int(counted["shown"] < len(screens))  # they are all alike
+    without_works = int(counted["shown"] < len(screens))  # all empty pages are the same
     members = [Member(**{name: row[name] for name in Member.__slots__}) for row in rows]
     return members, counted["contents"] + without_works

@@ -1,8 +1,8 @@
-"""The union of all captures of a list: as of which capture it is shown, and in which order. Pure.
+"""The union of all captures of a list: as of which capture it is shown, and in which order.
 
-Public order: the latest first screen, then older members by the capture that last showed them,
-newest first. The other orders go by what was known when the capture was made, unknown last: what
-is learned during a walk must not move its pages.
+Public order: the latest first page, then older members by the capture that last showed them, newest
+first. The other orders use what was known when the capture was made, unknown last: what is learned
+while a client pages must not move its pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,12 +13,12 @@ from typing import Literal
 Order = Literal["public", "likes", "newest"]
 
 HOLE_S = 30.0
-"""A number that is missing for longer belongs to a capture that was never written."""
+"""A sequence number missing for longer belongs to a capture that was never written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """A capture of a list. `cursor_in` 0: a first screen."""
+    """A capture of a list. `cursor_in` 0: a first page."""
 
     sequence: int
     outcome: str
@@ -31,7 +31,7 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The captures that showed something, oldest first, up to the one that a union is as of."""
+    """The successful captures of a list, oldest first, up to the one that a union is as of."""
 
     pages: tuple[Captured, ...]
 
@@ -42,19 +42,21 @@ class Observed:
 
     @property
     def screens(self) -> list[Captured]:
-        """First screens among them."""
+        """The first pages among them."""
         return [page for page in self.pages if page.cursor_in == 0]
 
     @property
     def latest_screen(self) -> Captured | None:
-        """The latest first screen."""
+        """The latest first page."""
         return next((page for page in reversed(self.pages) if page.cursor_in == 0), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A work of a union. `first_position`: its place on the latest first screen; `recency` grows
-    with the capture that last showed it, and falls with its place there.
+    """A video of a union.
+
+    `first_position`: its position on the latest first page; `recency` grows with the capture that
+    last showed it, and falls with its position there.
     """
 
     aweme_id: str
@@ -64,7 +66,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was known of a work: likes, and publication in unix seconds."""
+    """What was known of a video: likes, and publication in Unix seconds."""
 
     likes: int | None = None
     created: int | None = None
@@ -73,11 +75,11 @@ class Known:
 def observed_until(
     captures: Iterable[Captured], *, sequence: int | None, now: datetime
 ) -> Observed | None:
-    """The captures of a union as of one of them; None where that one showed nothing or is none.
+    """Return the captures of a union as of `sequence`; None if that capture showed nothing.
 
-    With `sequence` None as of the newest one that no other can precede any more: a capture takes
-    its number a moment before it is written, so a number that is missing since short may still be
-    filled, and a walk that had begun beyond it would move.
+    With `sequence` None, as of the newest capture that no other can precede: a capture takes its
+    number a moment before it is written, so a recently missing number may still appear, and would
+    move the pages of a client that began beyond it.
     """
     numbered = sorted(captures, key=lambda capture: capture.sequence)
     until = _settled(numbered, now=now) if sequence is None else sequence
@@ -90,7 +92,7 @@ def observed_until(
 def in_order(
     members: Iterable[Member], order: Order, *, known: Mapping[str, Known] | None = None
 ) -> list[str]:
-    """The works of a union in an order; of equals, and of unknown ones, the public one decides."""
+    """Return the videos of a union in this order; ties and unknown values use the public order."""
     value = _VALUES[order]
     found = known or {}
 

@@ -14,7 +14,6 @@ NAMES = {
     "runs_deleted": "old Dagster runs with their events",
     "runs_ended": "Dagster runs ended because their job has ended",
     "links_and_leases": "expired links, leases and workers",
-    "outbox_lines": "outbox lines above the limit",
     "payloads": "payloads past their retention",
     "sounds": "audio features past their retention",
     "files_merged": "small table files merged",

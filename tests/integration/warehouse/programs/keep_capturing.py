@@ -32,7 +32,7 @@ with (
     runs.execute("pragma journal_mode=wal")
     runs.execute("create table if not exists runs (number integer, twin integer)")
     while not is_over.is_set():
-        number = control.next_sequence("music_list", "12345")
+        number = control.next_sequences([("music_list", "12345")])[0]
         about = {
             "capture_id": f"capture-{number}",
             "surface": "music_list",
