@@ -136,11 +136,11 @@ def test_pseudonyms_are_the_same_in_every_table_and_need_the_key(
     [
         (("nothing",), "no table"),
         (("all",), "more than one table"),
-        (("chart_issues", "--track", "1"), "belong to no track"),
-        (("payloads", "--job", "1"), "belong to no job"),
+        (("chart_issues", "--track", "1"), "have no track"),
+        (("payloads", "--job", "1"), "have no job"),
         (("videos", "--job", "1", "--track", "1"), "not both"),
         (("videos", "--out", "/proc/none/a.csv"), "cannot be written"),
-        (("videos", "--as-of", "2999-01-01"), "not over"),
+        (("videos", "--as-of", "2999-01-01"), "too recent"),
     ],
 )
 def test_what_cannot_be_taken_is_told_in_one_line(

@@ -62,7 +62,7 @@ def test_the_same_moment_has_the_same_bytes(small: Any, command: Callable[..., A
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("drop table marts.rankings",), "reads"),
+        (("drop table marts.rankings",), "read-only"),
         (("select * from read_text('/etc/passwd')",), "file"),
         (("selec 1",), "syntax"),
         (("select 1", "--as-of", "tomorrow"), "tomorrow"),

@@ -77,7 +77,7 @@ def test_half_done_migration_is_finished(url: str) -> None:
 
 def test_newer_lake_is_refused_by_name_and_version(url: str) -> None:
     open_lake(url, world="sandbox", tables=[NEW])
-    with pytest.raises(StoreTooNewError, match=r"raw\.songs has schema version 2.* knows 1"):
+    with pytest.raises(StoreTooNewError, match=r"raw\.songs has schema version 2.* supports 1"):
         open_lake(url, world="sandbox", tables=[OLD])
 
 
