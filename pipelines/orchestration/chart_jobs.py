@@ -1,7 +1,7 @@
-"""What of the chart can be launched, and what launches it: jobs, a schedule, a sensor.
+"""Jobs, the schedule and the sensor of the chart.
 
-Each is stopped unless `CHART_DAILY` says otherwise; anybody may start or try it in the
-orchestrator's UI. The work is in `pipelines/charts`.
+Schedule and sensor are stopped unless `CHART_DAILY` is set; they can be started and tested in
+Dagster's UI. Not here: the work (`pipelines/charts`).
 """
 
 from datetime import timedelta
@@ -25,34 +25,34 @@ from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, C
 from pipelines.orchestration.assets.conclude import CONFIRMED
 
 DAILY_AT = "40 1 * * *"
-"""UTC: an hour and more after an issue appears, which it does at half past eight in Shanghai."""
+"""UTC: more than an hour after a new issue, which appears at 08:30 in Shanghai."""
 LOOKED_BACK_DAYS = 10
-"""So long into a month the one before is read on as well: the machine may have been off."""
+"""For so many days into a month the previous month is read too: the machine may have been off."""
 LOOK_EVERY_S = 300
 
 read_chart = define_asset_job(
     "read_chart",
     selection=AssetSelection.assets(CHART_ISSUES, CHART_SONGS, CHART_PLATFORM).without_checks(),
-    description="Read the issues of the chart of one or more months that are not in the lake yet, "
-    "then judge their songs against the platform. Choose the months as partitions.",
+    description="Read the missing chart issues of one or more months, then link their songs to "
+    "music ids. Choose the months as partitions.",
 )
 
 judge_chart = define_asset_job(
     "judge_chart",
     selection=AssetSelection.assets(CHART_PLATFORM).without_checks(),
-    description="Judge the songs of the chart against the platform. Asks nobody for anything.",
+    description="Link the songs of the chart to music ids. Makes no requests.",
 )
 
 
 def chart_schedule(*, is_on: bool) -> ScheduleDefinition:
-    """New issues every day; of a young month, the one before as well."""
+    """Return the daily schedule for new issues; early in a month it includes the previous one."""
 
     @schedule(
         name="chart_schedule",
         job=read_chart,
         cron_schedule=DAILY_AT,
         default_status=DefaultScheduleStatus.RUNNING if is_on else DefaultScheduleStatus.STOPPED,
-        description="Read the new issues of the chart, and judge their songs.",
+        description="Read the new issues of the chart and link their songs.",
     )
     def due(context: ScheduleEvaluationContext) -> list[RunRequest]:
         now = context.scheduled_execution_time
@@ -66,19 +66,19 @@ def chart_schedule(*, is_on: bool) -> ScheduleDefinition:
 
 
 def chart_sensor(*, is_on: bool) -> SensorDefinition:
-    """Judges songs again when scans have confirmed works, or issues came in by other ways."""
+    """Return the sensor that links songs again after new confirmed videos or issues."""
 
     @sensor(
         name="chart_platform",
         job=judge_chart,
         minimum_interval_seconds=LOOK_EVERY_S,
         default_status=DefaultSensorStatus.RUNNING if is_on else DefaultSensorStatus.STOPPED,
-        description="Judges the songs of the chart again when confirmed works or issues changed.",
+        description="Links the songs of the chart again when confirmed videos or issues changed.",
     )
     def look(context: SensorEvaluationContext) -> RunRequest | SkipReason:
         newest = _newest(context)
         if not newest:
-            return SkipReason("nothing was confirmed and no issue read yet")
+            return SkipReason("no confirmed videos and no chart issues yet")
         if newest == context.cursor:
             return SkipReason("nothing has changed")
         context.update_cursor(newest)
@@ -88,7 +88,7 @@ def chart_sensor(*, is_on: bool) -> SensorDefinition:
 
 
 def _newest(context: SensorEvaluationContext) -> str:
-    """The last materialization of each asset that the mart is made from."""
+    """Return the last materialization of each asset that the mart is made from."""
     events = {
         record.asset_entry.asset_key.to_user_string(): record.asset_entry.last_materialization
         for record in context.instance.get_asset_records([CONFIRMED, CHART_SONGS])

@@ -1,4 +1,4 @@
-"""The chart's desk as a resource of the orchestrator: opens the stores only while they are used."""
+"""The chart service as a Dagster resource; it opens the stores only while they are used."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from pipelines.settings import Settings
 
 
 class ChartResource:
-    """Where the chart is read and judged."""
+    """Opens the chart service."""
 
     @contextmanager
     def open(self) -> Iterator[ChartDesk]:
-        """The desk of the world that the settings name.
+        """Open the chart service of the configured world.
 
         Raises:
-            ProfileNotChosenError: No profile is chosen.
+            ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
         with open_chart_desk(Settings()) as desk:

@@ -1,6 +1,6 @@
-"""COMPOSITION ROOT of Dagster: everything that the orchestrator sees is assembled here.
+"""COMPOSITION ROOT of Dagster: assembles assets, checks, jobs, schedules, sensors and resources.
 
-Reading the environment belongs to `pipelines/settings.py`, opening stores to the caller.
+Not here: reading the environment (`pipelines/settings.py`), opening stores (the caller).
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ from pipelines.orchestration.schedules import build_schedules
 from pipelines.orchestration.sensors import watchlists
 
 LOCATION = "sametrack"
-"""Name of the code location, here and in `workspace.yaml`."""
+"""Name of the code location, the same as in `workspace.yaml`."""
 
 ASSETS = (
     collecting.track,
@@ -71,9 +71,11 @@ def build_definitions(
 ) -> Definitions:
     """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, …).
 
-    `hours`: between two runs of a schedule, by its name; absent or 0 leaves it stopped.
-    `chart_daily`: the chart's schedule and its sensor run by themselves.
-    `console_url`: where links to the console lead; None makes none.
+    Args:
+        hours: Interval of each schedule in hours, by name; 0 or absent leaves it stopped.
+        chart_daily: Whether the chart's schedule and sensor are on.
+        console_url: Public address of the console for links; None makes no links.
+        overrides: Resources by name.
     """
     tables = lake_tables({key for asset in ASSETS for key in asset.keys})
     return Definitions(

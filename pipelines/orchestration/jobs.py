@@ -1,7 +1,7 @@
-"""Named things that can be launched.
+"""Dagster jobs: the named launch targets.
 
-`scan` is what the worker runs; `request_scan` is how a person starts one from the orchestrator's
-UI: it hands a job in at the desk, like the API and the command line do, so there is one queue.
+The worker runs `scan`; `request_scan` is for users of Dagster's UI: it submits a job to the scan
+service as the API and the command line do, so that there is one queue.
 """
 
 from dataclasses import asdict
@@ -37,35 +37,35 @@ _OF_TABLES = AssetSelection.checks(*TABLE_CHECKS)
 
 
 def _only(*keys: AssetKey) -> AssetSelection:
-    """Assets with the checks of their own step; those of their tables have a job to themselves."""
+    """Select assets with the checks of their own step; table checks have a job of their own."""
     return AssetSelection.assets(*keys) - _OF_TABLES
 
 
 scan = define_asset_job(
     "scan",
     selection=AssetSelection.groups("scan") - _OF_TABLES,
-    description="One scan of one track. Started by the worker for a job of the queue.",
+    description="Scan one track. The worker starts it for a queued job.",
 )
 
 
 keyword_search = define_asset_job(
     "keyword_search",
     selection=_only(SEARCH_PAGES, CANDIDATES, VIDEO_DETAILS, JOB_RESULTS),
-    description="One search by a song's name alone. It relates works by words, confirms nothing.",
+    description="Search by a song's name alone. It relates videos by text and confirms nothing.",
 )
 
 
 discovery = define_asset_job(
     "discovery",
     selection=_only(DISCOVERED),
-    description="One discovery of videos related to a track. Started by the worker.",
+    description="Discover videos related to a track. The worker starts it for a queued job.",
 )
 
 
 canaries = define_asset_job(
     "canaries",
     selection=_only(SURFACE_HEALTH),
-    description="Ask every surface of the platform one question. Starts no scan.",
+    description="Probe every surface of the platform once. Starts no scan.",
 )
 
 
@@ -79,15 +79,15 @@ publish_database = define_asset_job(
 render_reports = define_asset_job(
     "render_reports",
     selection=_only(*(AssetKey(["reports", one.name]) for one in read_catalogue())),
-    description="Make every report as a page with its tables; parameters by the launchpad.",
+    description="Render every report as a page with its tables; set parameters in the launchpad.",
 )
 
 
 run_watchlist = define_asset_job(
     "run_watchlist",
     selection=_only(WATCHED_SCREENS),
-    description="Begin a run of a watchlist: choose its partition. Without a run_id it is a new "
-    "one, now; the sensor `watchlists` concludes it.",
+    description="Begin a run of a watchlist: choose its partition. Without a run_id it starts a "
+    "new run; the sensor `watchlists` concludes it.",
 )
 
 
@@ -101,12 +101,12 @@ conclude_watchlist = define_asset_job(
 check_tables = define_asset_job(
     "check_tables",
     selection=_OF_TABLES,
-    description="Look once at every table of the lake: do its rows keep the data contract?",
+    description="Check the rows of every lake table against the data contract.",
 )
 
 
 class ScanRequest(Config):
-    """What to scan: a music id, a music link, a video link or prose around a link."""
+    """What to scan: a music id, a music link, a video link, or text that contains a link."""
 
     input: str
     candidate_limit: int = Field(150, ge=15, le=2000)
@@ -118,7 +118,7 @@ class ScanRequest(Config):
 def hand_in_scan(
     context: OpExecutionContext, config: ScanRequest, desk: ResourceParam[DeskResource]
 ) -> str:
-    """Insert a job, join the equal one that waits or runs, or find the stored result."""
+    """Create a job, join an equal open one, or find a stored result."""
     given = config.model_dump(exclude={"input"})
     with desk.open() as open_desk:
         found = open_desk.ask(config.input, scan_parameters(given), origin="launchpad")
@@ -126,24 +126,24 @@ def hand_in_scan(
     return found.job.job_id
 
 
-@job(description="Ask for a scan of a track; the worker runs it as the job `scan`.")
+@job(description="Request a scan of a track; the worker runs it as the job `scan`.")
 def request_scan() -> None:
-    """Hand in one scan."""
+    """Submit one scan."""
     hand_in_scan()
 
 
 @op
 def maintain_stores(context: OpExecutionContext, upkeep: ResourceParam[UpkeepResource]) -> None:
-    """Remove what is kept no longer, arrange and merge files, give the disk its space back."""
+    """Delete expired data, sort and compact files, free disk space."""
     context.add_output_metadata(asdict(upkeep.maintain(context.instance)))
 
 
 @job(
-    description="One round of upkeep: what is kept no longer goes, and what is kept is written so "
-    "that it is found quickly. The same as `sametrack maintain`."
+    description="Run maintenance once: delete expired data, sort and compact files. The same as "
+    "`sametrack maintain`."
 )
 def maintain() -> None:
-    """Keep all stores."""
+    """Maintain all stores."""
     maintain_stores()
 
 
@@ -152,7 +152,7 @@ _SHOWN = ("name", "state", "says", "advice")
 
 @op
 def examine_machine(context: OpExecutionContext, upkeep: ResourceParam[UpkeepResource]) -> None:
-    """Look at the machine, the stores and the workers; what is not fit fails the run."""
+    """Check the machine, the stores and the workers; a failed check fails the run."""
     report = upkeep.examine()
     lines = [
         TableRecord({name: str(line[name] or "") for name in _SHOWN}) for line in report["machine"]
@@ -166,7 +166,7 @@ def examine_machine(context: OpExecutionContext, upkeep: ResourceParam[UpkeepRes
     context.add_output_metadata(told)
 
 
-@job(description="Look at this machine and its stores, as `sametrack doctor` does; ask no surface.")
+@job(description="Check this machine and its stores like `sametrack doctor`, without requests.")
 def doctor() -> None:
     """Examine the machine."""
     examine_machine()

@@ -1,11 +1,11 @@
-"""Partitions: what one run of the scan is about. Definitions only."""
+"""Partition definitions: tracks and watchlists."""
 
 from dagster import DynamicPartitionsDefinition
 
 from warehouse.records.jobs import KEYWORD_SEARCH
 
 tracks = DynamicPartitionsDefinition(name="tracks")
-"""One partition per track ever scanned, `music:<music_id>`, or name searched, `keyword:<hash>`."""
+"""One partition per scanned track, `music:<music_id>`, or searched name, `keyword:<hash>`."""
 
 
 watchlists = DynamicPartitionsDefinition(name="watchlists")
@@ -13,5 +13,5 @@ watchlists = DynamicPartitionsDefinition(name="watchlists")
 
 
 def partition_key(kind: str, subject: str) -> str:
-    """Partition key of what a job is about; the subject of a keyword search is one already."""
+    """Return the partition key of a job's subject; that of a keyword search is one already."""
     return f"music:{subject}" if kind != KEYWORD_SEARCH else subject

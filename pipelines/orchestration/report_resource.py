@@ -1,4 +1,4 @@
-"""Where the orchestrator has reports made. A thin wrapper: settings in, the files out."""
+"""The Dagster resource that renders reports: a thin wrapper from settings to files."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 class ReportResource:
-    """Makes reports of the world that the settings name; opens stores only while it does."""
+    """Renders reports of the configured world; opens the stores only while it does."""
 
     def make(self, report: Notebook, config: Mapping[str, object], *, run_id: str) -> "Made":
-        """Run a report with a run's configuration: its parameters, `as_of` and `with_pdf`.
+        """Render a report with a run's config: its parameters, `as_of` and `with_pdf`.
 
         Raises:
-            ProfileNotChosenError: No profile is chosen.
-            InvalidParameterError: A parameter cannot be used.
+            ProfileNotChosenError: No platform profile is selected.
+            InvalidParameterError: A parameter is invalid.
             SametrackError: The notebook or the printing failed.
         """
-        # Running notebooks takes a second of imports that a code server does without.
+        # Running notebooks needs a second of imports, which the code server should not pay.
         from pipelines.reports.build import Asked, make_report  # noqa: PLC0415
 
         names = {one.name for one in report.parameters}

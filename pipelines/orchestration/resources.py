@@ -1,4 +1,4 @@
-"""Resources: thin wrappers that hand a plain object to the assets. No logic."""
+"""Dagster resources: thin wrappers that give assets a plain object. No logic."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -32,14 +32,14 @@ from warehouse.tables import Table
 
 
 class DeskResource:
-    """Where a launched job hands in a scan; opens the stores only while it does."""
+    """Opens the scan service; the stores are open only while it is used."""
 
     @contextmanager
     def open(self) -> Iterator[ScanDesk]:
-        """The desk of the world that the settings name.
+        """Open the scan service of the configured world.
 
         Raises:
-            ProfileNotChosenError: No profile is chosen.
+            ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
         settings = Settings()
@@ -54,13 +54,13 @@ class DeskResource:
 
 
 class HealthResource:
-    """How the surfaces fare; opens the stores only while they are asked."""
+    """Probes the surfaces; the stores are open only while it does."""
 
     def ask_all(self) -> tuple[list[SurfaceHealth], dict[str, datetime]]:
-        """What became of every surface, and when each had worked before.
+        """Probe all surfaces; return their health and when each worked last before.
 
         Raises:
-            ProfileNotChosenError: No profile is chosen.
+            ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
         settings = Settings()
@@ -68,14 +68,14 @@ class HealthResource:
 
 
 class PublishingResource:
-    """Where the marts are published; opens the stores only while it is done."""
+    """Publishes the marts; the stores are open only while it does."""
 
     def publish(self) -> Published:
-        """Write the database of the world that the settings name.
+        """Write the database of the configured world.
 
         Raises:
-            ProfileNotChosenError: No profile is chosen.
-            WarehouseError: The lake cannot be read, or the file not be written.
+            ProfileNotChosenError: No platform profile is selected.
+            WarehouseError: The lake cannot be read, or the file cannot be written.
         """
         settings = Settings()
         home = open_home(settings.data_home, choose_profile(settings).name)
@@ -85,13 +85,13 @@ class PublishingResource:
 
 
 class ReviewResource:
-    """Where tables are looked at; one for all of them in a run."""
+    """Reviews tables with one engine per run."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def review(self, table: Table, *, now: datetime) -> Review:
-        """How a table stands.
+        """Check the rows of a table.
 
         Raises:
             WarehouseUnavailableError: The lake cannot be read.
@@ -99,12 +99,12 @@ class ReviewResource:
         return review_table(self._engine, table, now=now)
 
 
-@resource(description="The lake, opened once for all tables that a run looks at.")
+@resource(description="The lake, opened once for all tables that a run checks.")
 def reviews_of_run(_context: InitResourceContext) -> Iterator[ReviewResource]:
-    """Opens the lake of the world that the settings name.
+    """Open the lake of the configured world for the table checks of a run.
 
     Raises:
-        ProfileNotChosenError: No profile is chosen.
+        ProfileNotChosenError: No platform profile is selected.
         WarehouseError: The lake cannot be opened.
     """
     settings = Settings()
@@ -115,13 +115,13 @@ def reviews_of_run(_context: InitResourceContext) -> Iterator[ReviewResource]:
 
 
 class UpkeepResource:
-    """Where upkeep is done; opens the stores only while it is."""
+    """Runs maintenance and the doctor; the stores are open only while it does."""
 
     def maintain(self, instance: DagsterInstance) -> Swept:
-        """One round over the world that the settings name.
+        """Run maintenance once on the configured world.
 
         Raises:
-            ProfileNotChosenError: No profile is chosen.
+            ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened, read or written.
         """
         settings = Settings()
@@ -129,23 +129,23 @@ class UpkeepResource:
             return open_keeper(settings, chosen_home(settings), instance, stack).maintain()
 
     def examine(self) -> Document:
-        """How this machine and the stores fare; no surface is asked.
+        """Check this machine and the stores without probing surfaces.
 
         Raises:
-            ProfileNotChosenError: No profile is chosen.
+            ProfileNotChosenError: No platform profile is selected.
         """
         return examine_machine(Settings())
 
 
 class WatchResource:
-    """Where runs of watchlists are worked on; opens the stores only while they are."""
+    """Opens the watchlist service; the stores are open only while it is used."""
 
     @contextmanager
     def open(self) -> Iterator[Watcher]:
-        """The watcher of the world that the settings name.
+        """Open the watchlist service of the configured world.
 
         Raises:
-            ProfileNotChosenError: No profile is chosen.
+            ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
         with open_watcher(Settings()) as watcher:
@@ -153,10 +153,10 @@ class WatchResource:
 
 
 class ScanSlot:
-    """The scan that runs in this process, where one does: a process runs one at a time.
+    """Holds the scan that runs in this process, if any; a process runs one scan at a time.
 
-    A scan begins as a job row, so that everybody shares one queue; the worker puts its session
-    here. In the code server the slot is empty, and an asset that is started there says so.
+    Every scan begins as a row of the job queue, and its run puts the session here. Without a
+    session, as in the code server, scan assets fail with a hint.
     """
 
     def __init__(self) -> None:
@@ -164,29 +164,29 @@ class ScanSlot:
         self.clear()
 
     def clear(self) -> None:
-        """Forget how the scan before ended."""
+        """Reset the outcome of the previous scan."""
         self.error: SametrackError | None = None
         self.was_cancelled = False
         self.last_stage: str | None = None
 
     def outcome(self) -> Outcome:
-        """How the scan ended, judged by its last stage. A check that stops it leaves no error."""
+        """Return how the scan ended, by its last stage: a failed check leaves no error."""
         if self.was_cancelled:
             return Outcome("cancelled")
         is_done = self.error is None and self.last_stage == STAGES[-1]
         return Outcome("completed") if is_done else Outcome("failed", self.error)
 
     def confirmed(self) -> list[Confirmed]:
-        """What the running scan has confirmed so far; nothing where no scan runs."""
+        """Return the videos confirmed so far by the running scan; empty without a scan."""
         return [] if self.session is None else list(self.session.findings.confirmed.values())
 
     @contextmanager
     def stage(self, name: str) -> Iterator[ScanSession]:
-        """One stage of the scan, for the body of an asset. Remembers why it ended, if it did.
+        """Run the body of an asset as one stage of the scan; record why it ended.
 
         Raises:
-            RuntimeError: No scan runs here.
-            RunCancelledError: Somebody asked the scan to stop.
+            RuntimeError: No scan runs in this process.
+            RunCancelledError: Cancellation was requested.
         """
         if self.session is None:
             raise RuntimeError("no scan runs in this process: start the job `request_scan` instead")

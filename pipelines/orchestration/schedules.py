@@ -1,5 +1,6 @@
-"""What runs by itself, and when. Each is stopped unless its setting names hours; anybody may start
-it in the orchestrator's UI, and try it there: no job of a schedule needs to be told anything.
+"""Dagster schedules. Each is stopped unless its setting gives an interval in hours.
+
+Schedules can also be started and tested in Dagster's UI: their jobs need no configuration.
 """
 
 from collections.abc import Mapping
@@ -22,14 +23,14 @@ _DAY_H = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rhythm:
-    """One schedule.
+    """The specification of one schedule.
 
     Attributes:
-        name: Of the schedule. Its setting is `<name>_every_h`, with the hours; 0: stopped.
-        job: What it launches, without any configuration.
-        usual_h: Hours between two, when somebody starts it though the setting names none.
-        at: Hour of the day of those that come once a day or less often.
-        minute: Of the hour, its own, so that no two begin together.
+        name: Name of the schedule; its setting is `<name>_every_h`, 0 stops it.
+        job: The job to launch, without configuration.
+        usual_h: Interval in hours if the schedule is started although its setting is 0.
+        at: Hour of the day (UTC) for intervals of a day or more.
+        minute: Minute of the hour, distinct so that no two schedules start together.
     """
 
     name: str
@@ -50,7 +51,7 @@ RHYTHMS = (
 
 
 def build_schedules(hours: Mapping[str, int]) -> list[ScheduleDefinition]:
-    """All schedules. `hours`: by name, how many lie between two; 0 or absent leaves it stopped."""
+    """Build all schedules. `hours` is their interval by name; 0 or absent leaves one stopped."""
     return [_build(rhythm, hours.get(rhythm.name, 0)) for rhythm in RHYTHMS]
 
 

@@ -1,6 +1,6 @@
-"""What looks out for work by itself: the sensor that takes watchlists when they are due.
+"""The sensor that launches the runs of due watchlists.
 
-It only launches; the rules and the work are in `pipelines/watchlists`.
+Not here: the rules and the work (`pipelines/watchlists`).
 """
 
 from itertools import islice
@@ -32,7 +32,7 @@ from warehouse.records.watchlists import WatchRun
 
 LOOK_EVERY_S = 20
 LAUNCHED_AT_ONCE = 4
-"""Each launch is a process of some seconds; what is more waits for the next look."""
+"""Launches per evaluation; each starts a process for a few seconds, the rest waits."""
 
 type PartitionRequest = AddDynamicPartitionsRequest | DeleteDynamicPartitionsRequest
 
@@ -48,7 +48,7 @@ type PartitionRequest = AddDynamicPartitionsRequest | DeleteDynamicPartitionsReq
 def watchlists(
     context: SensorEvaluationContext, watches: ResourceParam[WatchResource]
 ) -> SensorResult | SkipReason:
-    """A due time is taken in the control store, once over all processes; runs follow from there."""
+    """Claim due watchlists in the control store, once over all processes, and launch their runs."""
     try:
         with watches.open() as watcher:
             names = {kept.plan.name for kept in watcher.control.watchlists()}
@@ -64,7 +64,7 @@ def watchlists(
 
 
 def _request(run: WatchRun, job_name: str) -> RunRequest:
-    """One launch per try: a run that its process lost has one try more when it is free again."""
+    """Request one launch per try: a run whose process died is tried again once it is free."""
     is_begin = job_name == run_watchlist.name
     key = WATCHED_SCREENS if is_begin else WATCH_DIGESTS
     config = BegunRun(run_id=run.run_id) if is_begin else EndedRun(run_id=run.run_id)

@@ -1,8 +1,7 @@
-"""Where the orchestrator keeps runs and events: its own SQLite storages, on connections that stay.
+"""Dagster's SQLite storages for runs and events with persistent connections.
 
-Named in `dagster.yaml`, so every process of the orchestrator loads it. Dagster opens, checkpoints
-and closes the file for each event, which took a third of the time that a scan spends on itself.
-Not here: what is stored; that is Dagster's.
+Configured in `dagster.yaml`, so every Dagster process loads it. By default Dagster opens,
+checkpoints and closes the file for each event, which took a third of a scan's own time.
 """
 
 import sqlite3
@@ -23,8 +22,10 @@ type Watch = Callable[[EventLogEntry, str], None]
 
 
 class KeptEventLog(ConsolidatedSqliteEventLogStorage):
-    """All events in one file. Who watches a run looks for new rows: the file itself is written
-    only now and then, because what is new stands in its write-ahead log.
+    """Event log in one file, on a persistent connection.
+
+    Watchers poll for new rows: the file itself changes rarely, because new rows are in its
+    write-ahead log.
     """
 
     @cached_property
@@ -48,30 +49,30 @@ class KeptEventLog(ConsolidatedSqliteEventLogStorage):
 
     @override
     def end_watch(self, run_id: str, handler: Watch) -> None:
-        """Stop calling it."""
+        """Stop calling the handler."""
         self._watcher.unwatch_run(run_id, handler)
 
     @override
     def delete_events_for_run(self, conn: Connection, run_id: str) -> None:
-        """What its checks found goes along; Dagster alone would keep that for good."""
+        """Delete the run's check results too; Dagster alone would keep them forever."""
         super().delete_events_for_run(conn, run_id)
         of_run = AssetCheckExecutionsTable.c.run_id == run_id
         conn.execute(AssetCheckExecutionsTable.delete().where(of_run))
 
     @override
     def dispose(self) -> None:
-        """Close what is open."""
+        """Close the open connections."""
         self._watcher.close()
         self._engine.dispose()
 
 
 class KeptRunStorage(SqliteRunStorage):
-    """The runs, in a file of their own."""
+    """Run storage on a persistent connection."""
 
     @classmethod
     @override
     def from_config_value(cls, inst_data: Any, config_value: Any) -> "KeptRunStorage":
-        """As Dagster builds it from `dagster.yaml`, but of this class."""
+        """Build the storage from `dagster.yaml`, as an instance of this class."""
         return cls.from_local(inst_data=inst_data, **config_value)
 
     @cached_property
@@ -81,13 +82,13 @@ class KeptRunStorage(SqliteRunStorage):
     @contextmanager
     @override
     def connect(self) -> Iterator[Connection]:
-        """A connection in a transaction of its own."""
+        """Yield a connection in its own transaction."""
         with self._engine.begin() as connection:
             yield connection
 
     @override
     def dispose(self) -> None:
-        """Close what is open."""
+        """Close the open connections."""
         self._engine.dispose()
 
 
@@ -98,7 +99,9 @@ def _open_engine(conn_string: str) -> Engine:
 
 
 def _trust_the_log(connection: sqlite3.Connection, _record: object) -> None:
-    """A commit need not wait for the disk: in WAL mode a killed process loses nothing by that, and
-    a machine without power at most its last events, never the file.
+    """Do not wait for the disk on commit.
+
+    In WAL mode a killed process loses nothing; a power failure loses the last events at most,
+    never the file.
     """
     connection.execute("pragma synchronous=normal").close()

@@ -1,1 +1,1 @@
-"""The assets. Each body is: enter the stage, call, append, report the counts."""
+"""Dagster assets. Each body enters its stage, calls the work, appends rows and reports counts."""

@@ -1,9 +1,8 @@
-"""The assets of the chart: its issues with their songs, kept for good, and the chart beside the
-platform.
+"""Assets of the chart: its issues with their songs, and the chart linked to the platform.
 
-Issues are partitioned by month: five years are some sixty partitions, where days would be 1,800,
-and what is in the lake is not asked for again, so a month is read on as its days come. Any range
-of months is one run. How is in `pipelines/charts`.
+Issues are partitioned by month: five years are about sixty partitions instead of 1,800 days.
+Stored issues are not requested again, so the current month is continued day by day. Any range of
+months is one run. Not here: the work itself (`pipelines/charts`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +41,7 @@ _TELL_EVERY = 50
 _MOST_GAPS = 100
 
 months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offset=1)
-"""One partition per month from the first issue on; the month that is not over is the last."""
+"""One partition per month from the first issue to the current month."""
 
 
 @multi_asset(
@@ -53,14 +52,14 @@ months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offse
     specs=[
         AssetSpec(
             CHART_ISSUES,
-            description="Issues that the chart lists, with their days.",
+            description="Issues of the chart with their dates.",
             owners=OWNERS,
             kinds=KINDS,
         ),
         AssetSpec(
             CHART_SONGS,
             deps=[CHART_ISSUES],
-            description="Songs of every issue, each checked against its issue, kept for good.",
+            description="Songs of every issue, verified against the issue and stored permanently.",
             owners=OWNERS,
             kinds=KINDS,
         ),
@@ -69,7 +68,7 @@ months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offse
 def read_chart(
     context: AssetExecutionContext, chart: ResourceParam[ChartResource]
 ) -> Iterator[Result]:
-    """Read the issues of one month, or of a range of them, that are not in the lake yet."""
+    """Read the missing issues of one or more months."""
     window = context.partition_time_window
     last = window.end.date() - timedelta(days=1)
     span = Span(start=window.start.date(), end=last, asked_end=last)
@@ -90,7 +89,7 @@ def read_chart(
     kinds=KINDS,
 )
 def chart_platform(chart: ResourceParam[ChartResource]) -> Result:
-    """Songs of the chart beside music ids of the platform: links with reasons, lead or lag."""
+    """Songs of the chart linked to music ids of the platform, with reasons and lead or lag."""
     with chart.open() as desk:
         judged = desk.judge()
     return MaterializeResult(
@@ -119,7 +118,7 @@ def _teller(context: AssetExecutionContext) -> Callable[[Progress], None]:
 
 
 def _metadata(filled: Filled) -> dict[str, MetadataValue]:
-    """What a run saw, what is new, what is missing; numbers and days alone, no text of theirs."""
+    """Return counts and dates of a run only; text from outside stays out of the metadata."""
     counts = {
         "issues_seen": filled.issue_count,
         "issues_new": filled.new_count,
@@ -130,7 +129,7 @@ def _metadata(filled: Filled) -> dict[str, MetadataValue]:
         "requests_used": filled.requests_used,
     }
     gaps = [(str(gap.first), f"to {gap.last}, {gap.day_count} d") for gap in filled.gaps]
-    is_before = filled.latest < filled.first  # nothing of the range has appeared yet
+    is_before = filled.latest < filled.first  # no issue of the range has been published yet
     return {
         **{name: MetadataValue.int(count) for name, count in counts.items()},
         "first_day": MetadataValue.text(str(filled.first)),
@@ -146,7 +145,7 @@ def _metadata(filled: Filled) -> dict[str, MetadataValue]:
 
 
 def _plot(first: date, last: date, gaps: tuple[Gap, ...]) -> str:
-    """Days with an issue of each month, as bars in a table."""
+    """Render the days with an issue per month as bars in a Markdown table."""
     missing = {gap.first + timedelta(days=n) for gap in gaps for n in range(gap.day_count)}
     counts: dict[str, int] = {}
     for n in range((last - first).days + 1):

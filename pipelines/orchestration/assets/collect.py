@@ -1,6 +1,6 @@
 """Assets that read the platform: track, first screens, candidates, details.
 
-Only the calls and what is reported belong here; how to read is in `pipelines/scan/collect.py`.
+Holds only the calls and the reported metadata. Not here: reading (`pipelines/scan/collect.py`).
 """
 
 from dagster import AssetKey, MaterializeResult, ResourceParam
@@ -21,7 +21,7 @@ VIDEO_DETAILS = AssetKey(["raw", "video_details"])
 
 @scan_asset(TRACK)
 def track(scan: ResourceParam[ScanSlot]) -> Result:
-    """The track itself, as the platform describes it now."""
+    """The track as the platform currently describes it."""
     with scan.stage("track") as session:
         found = collect.read_track(session)
         return MaterializeResult(metadata=track_metadata(session, found))
@@ -29,7 +29,7 @@ def track(scan: ResourceParam[ScanSlot]) -> Result:
 
 @scan_asset(MUSIC_FIRST_SCREEN, deps=[TRACK])
 def music_first_screen(scan: ResourceParam[ScanSlot]) -> Result:
-    """Works that the platform lists under the track's own music id, with their detail pages."""
+    """Videos that the platform lists under the track's own music id, with their detail pages."""
     with scan.stage("music_first_screen") as session:
         new = collect.read_music_screen(session, session.music_id)
         collect.fill_pool(session)
@@ -40,7 +40,7 @@ def music_first_screen(scan: ResourceParam[ScanSlot]) -> Result:
 
 @scan_asset(AUTHOR_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN])
 def author_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
-    """First screens of the accounts that use the track: where re-uploads are found."""
+    """First screens of the accounts that use the track, where re-uploads are found."""
     with scan.stage("author_first_screens") as session:
         works = session.findings.videos() if session.listens else []
         new = screens.read_author_screens(session, works)
@@ -49,7 +49,7 @@ def author_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
 
 @scan_asset(HASHTAG_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN])
 def hashtag_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
-    """First screens of the hashtags that works of the track share or that name the song."""
+    """First screens of the hashtags that videos of the track share or that name the song."""
     with scan.stage("hashtag_first_screens") as session:
         works = session.findings.videos() if session.listens else []
         new = screens.read_hashtag_screens(session, works)
@@ -58,7 +58,7 @@ def hashtag_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
 
 @scan_asset(SEARCH_PAGES, deps=[TRACK])
 def search_pages(scan: ResourceParam[ScanSlot]) -> Result:
-    """What the guest search shows for the song's name: candidates, never confirmations."""
+    """Guest search results for the song's name: candidates, never confirmations."""
     with scan.stage("search_pages") as session:
         new = search.read_search(session)
         return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
@@ -66,7 +66,7 @@ def search_pages(scan: ResourceParam[ScanSlot]) -> Result:
 
 @scan_asset(CANDIDATES, deps=[AUTHOR_FIRST_SCREENS, HASHTAG_FIRST_SCREENS, SEARCH_PAGES])
 def candidates(scan: ResourceParam[ScanSlot]) -> Result:
-    """The pool: the videos worth a detail page, known music ids and posts naming the song first."""
+    """The candidate pool, with verified music ids and posts that name the song first."""
     with scan.stage("candidates") as session:
         chosen = collect.fill_pool(session)
         return MaterializeResult(

@@ -1,6 +1,6 @@
-"""Assets that conclude: confirmed videos with their evidence, coverage, ranking, result.
+"""Assets that conclude a scan: confirmed videos with their evidence, coverage, ranking, result.
 
-How is in `pipelines/scan/confirm.py`, `conclude.py` and `rows.py`.
+Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `rows.py`).
 """
 
 from collections.abc import Iterator
@@ -43,15 +43,15 @@ def _spec(noun: str, description: str, *others: AssetKey) -> AssetSpec:
     partitions_def=tracks,
     specs=[
         _spec(
-            "confirmed_videos", "Works that carry the recording as heard, with how we know.", HEARD
+            "confirmed_videos", "Videos that carry the unchanged recording, with evidence.", HEARD
         ),
-        _spec("variants", "Works that carry the recording at another speed or pitch.", HEARD),
-        _spec("audio_comparisons", "Every compared pair with its evidence, rejected ones too."),
-        _spec("expansion_rounds", "Which music ids each round of the scan verified.", CONFIRMED),
+        _spec("variants", "Videos that carry the recording at another speed or pitch.", HEARD),
+        _spec("audio_comparisons", "Every compared pair with its evidence, also rejected ones."),
+        _spec("expansion_rounds", "Music ids that each round of the scan verified.", CONFIRMED),
     ],
 )
 def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:
-    """Hear the music ids in the pool, confirm their works, and widen until nothing new comes."""
+    """Verify the pool's music ids by audio, confirm their videos, expand until nothing is new."""
     with scan.stage("confirmed_videos") as session:
         confirm_videos(session)
         session.append("candidates", mart_rows.candidate_rows(session))
@@ -66,7 +66,7 @@ def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:
 
 @scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED])
 def account_profiles(scan: ResourceParam[ScanSlot]) -> Result:
-    """Profiles of the accounts behind the confirmed works, those with most linked likes first."""
+    """Profiles of the accounts behind the confirmed videos, those with most linked likes first."""
     with scan.stage("account_profiles") as session:
         known = read_profiles(session)
         return MaterializeResult(metadata={"profiles_known": known} | coverage_metadata(session))
@@ -74,7 +74,7 @@ def account_profiles(scan: ResourceParam[ScanSlot]) -> Result:
 
 @scan_asset(COVERAGE, deps=[CONFIRMED, ACCOUNT_PROFILES])
 def coverage(scan: ResourceParam[ScanSlot]) -> Result:
-    """The ledger: what each source was asked, what it gave, and why we stopped."""
+    """The coverage report: requests, items and stop reason of each source."""
     with scan.stage("rankings") as session:
         rows = mart_rows.coverage_rows(session)
         session.append("coverage", rows)
@@ -84,7 +84,7 @@ def coverage(scan: ResourceParam[ScanSlot]) -> Result:
 
 @scan_asset(RANKINGS, deps=[CONFIRMED, COVERAGE])
 def rankings(scan: ResourceParam[ScanSlot]) -> Result:
-    """The confirmed works in the order the job asked for."""
+    """The confirmed videos in the sort order of the job."""
     with scan.stage("rankings") as session:
         session.document = conclude.result_document(session)
         rows = mart_rows.ranking_rows(session, session.document)
@@ -95,12 +95,12 @@ def rankings(scan: ResourceParam[ScanSlot]) -> Result:
 
 @scan_asset(JOB_RESULTS, deps=[RANKINGS, VIDEO_DETAILS])
 def job_results(scan: ResourceParam[ScanSlot]) -> Result:
-    """The result as one immutable document, which every later read serves from."""
+    """The result as one immutable document, the source of every later read."""
     with scan.stage("job_results") as session:
         session.document = session.document or conclude.result_document(session)
         session.append("search_related", mart_rows.related_rows(session))
         packed = pack_document(session.document)
-        session.finish_appends()  # the result comes last: who sees it finds everything behind it
+        session.finish_appends()  # the result is last: readers of it find all other rows
         session.append("job_results", [mart_rows.result_row(session, packed)])
         session.finish_appends()
         counts = {"dagster/row_count": 1, "size_bytes": len(packed)}

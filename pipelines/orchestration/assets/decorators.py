@@ -1,4 +1,4 @@
-"""What all assets of a scan have in common, said once."""
+"""The common settings of all scan assets."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ Result = MaterializeResult[Any]  # a `type` statement is refused by Dagster
 def scan_asset(
     key: AssetKey, *, deps: Sequence[AssetKey] = (), group: str = GROUP
 ) -> Callable[[Callable[..., Result]], AssetsDefinition]:
-    """An asset of the scan graph, one partition per track."""
+    """Declare an asset of the scan graph, with one partition per track."""
     return asset(
         key=key,
         deps=list(deps),

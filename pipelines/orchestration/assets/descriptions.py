@@ -1,7 +1,7 @@
-"""What the data contract says of a table, in the words that Dagster's UI knows.
+"""Convert the data contract of a table to Dagster metadata: column schema, lineage, links.
 
-Column schemas, lineage of columns, links. Here: conversion. Not here: the contract itself
-(`warehouse/tables`), where columns come from (`lineage`), counts of one run (`metadata`).
+Not here: the contract itself (`warehouse/tables`), the sources of columns (`lineage.py`), counts
+of one run (`metadata.py`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ WRITES: Mapping[str, str] = {
     "raw/account_profiles": "raw.accounts",
     "raw/watched_screens": "raw.capture_items",
 }
-"""Steps of a scan that are no table themselves, and the table where most of their rows go."""
+"""Steps of a scan that are not tables themselves, with the table of most of their rows."""
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -43,16 +43,14 @@ type Metadata = Mapping[str, Any]
 
 
 def asset_key(table: Table) -> AssetKey:
-    """The key of a table: `layer/noun`, the same words as in SQL."""
+    """Return the asset key of a table: `layer/noun`, the same names as in SQL."""
     return AssetKey(table.name.split("."))
 
 
 def described(
     assets: Iterable[AssetsDefinition | AssetSpec], *, console_url: str | None = None
 ) -> list[AssetsDefinition | AssetSpec]:
-    """The same assets, each with what the contract says of its table. What an asset says of itself
-    stays.
-    """
+    """Add the metadata of the data contract to assets; metadata of the asset itself wins."""
 
     def describe(spec: AssetSpec) -> AssetSpec:
         known = {**_of_key(spec.key), **_links(console_url)}
@@ -62,7 +60,7 @@ def described(
 
 
 def table_schema(table: Table) -> TableSchema:
-    """Columns with type, meaning, unit and whether they may be null."""
+    """Return the columns of a table with type, meaning, unit and nullability."""
     return TableSchema(
         columns=[_column(table, column) for column in table.columns],
         constraints=TableConstraints(
@@ -72,7 +70,7 @@ def table_schema(table: Table) -> TableSchema:
 
 
 def column_lineage(name: str) -> TableColumnLineage | None:
-    """Where the columns of a table come from; None where it is where they begin."""
+    """Return the sources of a table's columns, or None if the table is itself a source."""
     told = COLUMNS_FROM.get(name)
     if told is None:
         return None
@@ -82,12 +80,12 @@ def column_lineage(name: str) -> TableColumnLineage | None:
 
 
 def deps_on(*names: str) -> list[AssetDep]:
-    """Dependencies on tables by their names."""
+    """Return dependencies on tables by name."""
     return [AssetDep(asset_key(BY_NAME[name])) for name in names]
 
 
 def rows_of_days(counts: Mapping[date, int]) -> str:
-    """Rows of each day as a row of bars, in Markdown; days without any are empty bars."""
+    """Render the rows per day as a Markdown bar chart; days without rows are dots."""
     if not counts:
         return "no rows in the last 30 days"
     first, last = min(counts), max(counts)
@@ -127,7 +125,7 @@ def _of_step(table: Table) -> Metadata:
 
 
 def _links(console_url: str | None) -> Metadata:
-    """To the console and the pages of the API, where it is known how people reach them."""
+    """Return links to console and API docs, if their public address is configured."""
     if console_url is None:
         return {}
     root = console_url.rstrip("/")
@@ -154,13 +152,13 @@ def _column(table: Table, column: Column) -> TableColumn:
 
 
 def _meaning(table: Table, column: Column) -> str:
-    """With unit and sources: the free edition of the UI shows lineage of columns nowhere else."""
+    """Add unit and sources to the meaning: the free UI shows column lineage nowhere else."""
     unit = f" [{column.unit}]" if column.unit else ""
     sources = COLUMNS_FROM.get(table.name, {}).get(column.name, ())
     return f"{column.meaning}{unit}" + (f" ← {', '.join(sources)}" if sources else "")
 
 
 def _dep(source: str) -> TableColumnDep:
-    """`raw.videos.digg_count`, or a step: `raw/music_first_screen.aweme_id`."""
+    """Parse `raw.videos.digg_count`, or a step: `raw/music_first_screen.aweme_id`."""
     name, _, column = source.rpartition(".")
     return TableColumnDep(AssetKey(name.replace(".", "/").split("/")), column)

@@ -1,4 +1,4 @@
-"""The asset of a discovery: related videos of a track, each with what became of it."""
+"""The asset of a discovery: related videos of a track, each with its outcome."""
 
 from dagster import AssetKey, MaterializeResult, ResourceParam
 
@@ -17,7 +17,7 @@ DISCOVERED = AssetKey(["marts", "discovered_videos"])
 
 @scan_asset(DISCOVERED, deps=[TRACK, HEARD, VIDEOS], group="discovery")
 def discovered_videos(scan: ResourceParam[ScanSlot]) -> Result:
-    """A small scan around a track: its authors' screens, and the text candidates among them."""
+    """Related videos of a track: its authors' first screens and the text candidates on them."""
     with scan.stage("track") as session:
         discover.discover(session)
         rows = discover.discovered_rows(session)
@@ -25,12 +25,12 @@ def discovered_videos(scan: ResourceParam[ScanSlot]) -> Result:
         session.append("candidates", mart_rows.candidate_rows(session))
         for noun, mart in mart_rows.confirmation_rows(session).items():
             session.append(noun, mart)
-        session.finish_appends()  # the result comes last: who sees it finds everything behind it
+        session.finish_appends()  # the result is last: readers of it find all other rows
         session.append(
             "job_results", [mart_rows.result_row(session, pack_document(session.document))]
         )
         session.finish_appends()
         counts = {"dagster/row_count": len(rows), **session.document["layer_counts"]}
-        assert session.findings.track is not None, "a discovery without a track has failed before"
+        assert session.findings.track is not None, "a discovery without a track fails earlier"
         about = track_metadata(session, session.findings.track)
         return MaterializeResult(metadata={**counts, **about, **coverage_metadata(session)})

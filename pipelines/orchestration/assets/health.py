@@ -1,6 +1,6 @@
-"""The asset of the canaries: every surface is asked its one question, with a check for each.
+"""The asset of the canaries: one probe per surface, each with its own check.
 
-It starts no scan and observes nothing; how to ask is in `pipelines/doctor`.
+It starts no scan and stores no observation. Not here: probing (`pipelines/doctor`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ _LISTS = ("keys_came", "keys_went")
 
 
 def check_name(surface: str) -> str:
-    """The name of the check that a surface has."""
+    """Return the check name of a surface."""
     return f"{surface}_answers"
 
 
@@ -48,7 +48,7 @@ def check_name(surface: str) -> str:
     ],
 )
 def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult:  # type: ignore[type-arg]  # beside checks Dagster takes the bare class only
-    """Whether each surface of the platform still answers as we know it: one question each."""
+    """Whether each surface of the platform still responds as expected, with one probe each."""
     found, last_worked = health.ask_all()
     documents = to_surface_documents(found, last_worked=last_worked)
     return MaterializeResult(
@@ -64,7 +64,7 @@ def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult: 
 def _results(
     found: Sequence[SurfaceHealth], documents: Iterable[Document]
 ) -> list[AssetCheckResult]:
-    """A surface that says no is a warning: platforms do. One that changed or is gone is not."""
+    """Convert to check results: a refusal is a warning, a changed or missing surface an error."""
     return [
         AssetCheckResult(
             check_name=check_name(health.surface),
@@ -80,7 +80,7 @@ def _results(
 
 
 def _metadata(document: Document) -> dict[str, MetadataValue]:
-    """Text from outside is shown as text, never as markup."""
+    """Convert to metadata; text from outside is shown as text, never as markup."""
     suffering = [f"{entry['number']} {entry['name']}" for entry in document["suffering"]]
     told = {name: document[name] for name in _COLUMNS if document[name]}
     told |= {name: ", ".join(document[name]) for name in _LISTS if document[name]}

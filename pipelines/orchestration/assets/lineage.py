@@ -1,6 +1,6 @@
-"""Where the columns of the marts come from, by names. Data alone; a test holds it to the contract.
+"""The sources of mart columns, by name. Data only; a test checks it against the data contract.
 
-A column that is made here (a verdict, a distance, a place) has no entry.
+A computed column (a verdict, a distance, a rank) has no entry.
 """
 
 from collections.abc import Mapping
@@ -117,4 +117,4 @@ COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         for table in ("raw.videos", "raw.accounts", "raw.hashtags")
     },
 }
-"""Table, column, and the columns it comes from: `layer.table.column`, or `layer/step.column`."""
+"""Sources by table and column: `layer.table.column`, or `layer/step.column`."""

@@ -1,4 +1,4 @@
-"""What a run says about itself in the orchestrator's UI. Conversion only.
+"""Metadata of a run for Dagster's UI. Conversion only.
 
 Text from outside is shown as text, never as markup: titles go through `MetadataValue.text`.
 """
@@ -23,7 +23,7 @@ _LEDGER = TableSchema(
 
 
 def track_metadata(session: ScanSession, track: Track) -> Metadata:
-    """Who the run is about, with a link to the job and to the public page."""
+    """Return the track of a run, with links to the job and the public page."""
     return {
         "music_id": MetadataValue.text(track.music_id),
         "title": MetadataValue.text(track.title or "(no title)"),
@@ -36,7 +36,7 @@ def track_metadata(session: ScanSession, track: Track) -> Metadata:
 
 
 def _job_link(session: ScanSession) -> MetadataValue[Any]:
-    """To the job in the console; to its answer where nobody says how the console is reached."""
+    """Link to the job in the console, or its API path if no console address is configured."""
     console_url = session.runtime.settings.console_url
     if console_url is None:
         return MetadataValue.path(session.job_path)
@@ -44,7 +44,7 @@ def _job_link(session: ScanSession) -> MetadataValue[Any]:
 
 
 def coverage_metadata(session: ScanSession) -> Metadata:
-    """The ledger so far, as a table."""
+    """Return the coverage report so far as a table."""
     records = [
         TableRecord({
             "surface": entry.surface,

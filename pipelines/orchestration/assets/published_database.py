@@ -1,6 +1,6 @@
 """The asset of the published database: all marts as one DuckDB file for other tools.
 
-How the file is written and proven is in `warehouse/exports/published_database.py`.
+Not here: writing and verifying the file (`warehouse/exports/published_database.py`).
 """
 
 from dagster import (
@@ -27,8 +27,8 @@ GROUP = "publishing"
 MARTS = [asset_key(table) for table in TABLES if table.name.startswith(f"{LAYER}.")]
 _ABOUT = TableSchema(
     columns=[
-        TableColumn("name", "text", description="what is told: world, is_demo_data, as_of, ..."),
-        TableColumn("value", "text", description="what it is for this file"),
+        TableColumn("name", "text", description="property: world, is_demo_data, as_of, ..."),
+        TableColumn("value", "text", description="its value for this file"),
     ],
     constraints=TableConstraints(other=["the table `main.about`; the marts are as in the lake"]),
 )

@@ -1,6 +1,6 @@
-"""The assets of reports: each notebook of `notebooks/` as a page, its parameters by run config.
+"""Assets of reports: each notebook of `notebooks/` as a page, with its parameters as run config.
 
-What a report shows is in its notebook; how it is made in `pipelines/reports`.
+Not here: the content of a report (its notebook), rendering (`pipelines/reports`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from pipelines.reports.build import Made
 
 GROUP = "reports"
-_AS_OF = "a date or a time: only what was committed until then; empty: the newest commit"
-_PDF = "as PDF, too; needs Chromium"
+_AS_OF = "a date or time: only data committed until then; empty: the newest commit"
+_PDF = "also as PDF; needs Chromium"
 _BESIDE = TableSchema(
     columns=[
-        TableColumn("file", "string", description="table beside the page, as CSV"),
-        TableColumn("size_bytes", "int", description="its size [bytes]"),
+        TableColumn("file", "string", description="table of the report, as CSV"),
+        TableColumn("size_bytes", "int", description="file size [bytes]"),
     ]
 )
-"""A page is no table; what lies beside it is one."""
+"""The schema of the list of CSV files: the page itself is not a table."""
 
 
 def _schema(notebook: Notebook) -> dict[str, Field]:
-    """What the launchpad offers: the notebook's parameters, the moment, and whether to print."""
+    """Return the run config: the notebook's parameters, `as_of` and `with_pdf`."""
     given = {
         one.name: Field(
             one.type, default_value=one.default, is_required=False, description=one.meaning
@@ -77,7 +77,7 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
         except InvalidParameterError as error:
             if any(config[name] != value for name, value in usual.items()) or config["as_of"]:
                 raise
-            # Nothing was asked and there is nobody to tell of yet: no fault of a scheduled run.
+            # With default parameters there may be no data yet: not an error of a scheduled run.
             context.log.warning("no report: %s", error)
             return
         yield MaterializeResult(metadata=_told(made))
@@ -96,7 +96,7 @@ def _told(made: "Made") -> dict[str, MetadataValue[Any]]:
 
 
 def _place(file: Path) -> MetadataValue[Any]:
-    """Where a file lies, without a path of the machine."""
+    """Return the location of a file without absolute paths."""
     return MetadataValue.text(f"reports/{file.name} in the home of this world")
 
 

@@ -1,6 +1,6 @@
-"""Tables of the lake that no asset yields: they fill while others work, and are looked at here.
+"""External assets for lake tables that no asset yields because other steps write them.
 
-They stand in the graph as external assets, so that it goes from what was read to what is reported.
+They complete the graph from captured data to reports and carry the checks of their tables.
 """
 
 from collections.abc import Collection, Mapping
@@ -29,11 +29,11 @@ FED_BY: Mapping[str, tuple[str, ...]] = {
     "marts.account_summaries": ("marts/confirmed_videos", "raw/accounts", "raw/videos"),
     "marts.search_related": ("raw/search_pages", "raw/capture_items", "raw/videos"),
 }  # fmt: skip
-"""Table to the steps and tables that its rows come from."""
+"""The steps and tables that the rows of each table come from."""
 
 
 def lake_tables(yielded: Collection[AssetKey]) -> list[AssetSpec]:
-    """An external asset for each table of the contract whose key nothing else yields."""
+    """Return an external asset for each table of the contract that no other asset yields."""
     return [_external(table) for table in TABLES if asset_key(table) not in yielded]
 
 
@@ -41,7 +41,7 @@ def _external(table: Table) -> AssetSpec:
     return AssetSpec(
         asset_key(table),
         deps=[AssetKey(name.split("/")) for name in FED_BY.get(table.name, ())],
-        description=f"One row per {table.row}. Filled while others work; looked at by its checks.",
+        description=f"One row per {table.row}. Written by other steps; verified by its checks.",
         group_name=GROUP,
         owners=OWNERS,
         kinds=KINDS,

@@ -1,8 +1,8 @@
-"""The assets of watchlists: what was looked at in a run, and the digest of it.
+"""Assets of watchlists: the checked entries of a run, and its digest.
 
-One partition per watchlist. Scans of tracks are handed in at the desk and run as jobs of their
-own; nothing waits for them here, so a run of these assets is short. The rules and the work are in
-`pipelines/watchlists`.
+One partition per watchlist. Scans of tracks are submitted to the scan service and run as jobs of
+their own; nothing waits for them here, so a run of these assets is short. Not here: the rules and
+the work (`pipelines/watchlists`).
 """
 
 from collections import Counter
@@ -37,15 +37,15 @@ SCHEMA = TableSchema(columns=[TableColumn(name, "string") for name in _COLUMNS])
 
 
 class BegunRun(Config):
-    """Which run to begin; none: a new one, due now."""
+    """The run to begin; by default a new one that is due now."""
 
-    run_id: str = Field("", description="id of a run of this watchlist; empty: a new one, now")
+    run_id: str = Field("", description="id of a run of this watchlist; empty: start a new run")
 
 
 class EndedRun(Config):
-    """Which run to conclude; none: the one that is going on."""
+    """The run to conclude; by default the open one."""
 
-    run_id: str = Field("", description="id of a run of this watchlist; empty: the open one")
+    run_id: str = Field("", description="id of a run of this watchlist; empty: the open run")
 
 
 @asset(
@@ -58,13 +58,13 @@ class EndedRun(Config):
 def watched_screens(
     context: AssetExecutionContext, config: BegunRun, watches: ResourceParam[WatchResource]
 ) -> Result:
-    """First screens and profiles of a watchlist's accounts and hashtags; its tracks handed in."""
+    """First screens and profiles of a watchlist's accounts and hashtags; submits its tracks."""
     name = context.partition_key
     with watches.open() as watcher:
         run_id = config.run_id or watcher.control.request_run(name, origin="launchpad")
         run = None if run_id is None else watcher.begin(run_id)
         if run is None:
-            raise Failure(f"There is no watchlist {name}, or somebody else works on its run")
+            raise Failure(f"Watchlist {name} does not exist, or another process has its run")
         looks = watcher.control.looks(run.run_id)
     counts = Counter(look.status for look in looks)
     return Result(
@@ -91,12 +91,12 @@ def watched_screens(
 def watch_digests(
     context: AssetExecutionContext, config: EndedRun, watches: ResourceParam[WatchResource]
 ) -> Result:
-    """What changed since the run before: one grouped digest as JSON and as a page."""
+    """Changes since the previous run: one grouped digest as JSON and HTML."""
     with watches.open() as watcher:
         run_id = config.run_id or _open_run(watcher, context.partition_key)
         run = None if run_id is None else watcher.conclude(run_id)
     if run is None or run.digest is None:
-        raise Failure("There is nothing to conclude yet: no run is open, or its scans go on")
+        raise Failure("Nothing to conclude yet: no run is open, or its scans are still running")
     return Result(metadata=_told(run, run.digest))
 
 
@@ -108,7 +108,7 @@ def _open_run(watcher: Watcher, name: str) -> str | None:
 
 
 def _told(run: WatchRun, digest: Document) -> dict[str, MetadataValue]:
-    """Text from outside is shown as text, never as markup."""
+    """Convert to metadata; text from outside is shown as text, never as markup."""
     records = [
         TableRecord({name: str(_shown(entry, name)) for name in _COLUMNS})
         for entry in digest["entries"]

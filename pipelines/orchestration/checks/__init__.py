@@ -1,1 +1,1 @@
-"""Asset checks: those of a scan before it ranks, and those of every table of the lake."""
+"""Asset checks: of a scan's confirmed videos before ranking, and of every lake table."""

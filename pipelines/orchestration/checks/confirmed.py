@@ -1,6 +1,7 @@
-"""Checks that stand between the confirmed set and its ranking. A failed one stops the run.
+"""Blocking checks of the confirmed videos before they are ranked; a failed one stops the run.
 
-One step answers all of them: each step of a run costs its own start and end.
+One step runs all of them, because every step of a run has its own overhead. The docstrings of the
+finders are the check descriptions in Dagster's UI.
 """
 
 from collections import Counter
@@ -16,13 +17,13 @@ from warehouse.records.evidence import holds_as_heard
 
 
 def repeated(confirmed: Sequence[Confirmed]) -> list[str]:
-    """Works that are confirmed twice."""
+    """Videos that are confirmed twice."""
     counts = Counter(entry.video.aweme_id for entry in confirmed)
     return [aweme_id for aweme_id, times in counts.items() if times > 1]
 
 
 def with_negative_counts(confirmed: Sequence[Confirmed]) -> list[str]:
-    """Works with an engagement count below zero."""
+    """Videos with an engagement count below zero."""
     return [
         entry.video.aweme_id
         for entry in confirmed
@@ -31,12 +32,12 @@ def with_negative_counts(confirmed: Sequence[Confirmed]) -> list[str]:
 
 
 def with_unknown_link(confirmed: Sequence[Confirmed]) -> list[str]:
-    """Works that do not say how they are linked; words alone are no link."""
+    """Videos without a known link type; matching text alone is not a link."""
     return [entry.video.aweme_id for entry in confirmed if entry.link_type not in SOURCE_CHANNEL_ZH]
 
 
 def without_evidence(confirmed: Sequence[Confirmed]) -> list[str]:
-    """Audio links whose evidence does not meet the rules at the work's own speed and pitch."""
+    """Audio links whose evidence does not meet the rules at unchanged speed and pitch."""
     return [
         entry.video.aweme_id
         for entry in confirmed
@@ -64,7 +65,7 @@ FINDERS = {
     ],
 )
 def confirmed_set(scan: ResourceParam[ScanSlot]) -> Iterator[AssetCheckResult]:
-    """Look at the confirmed set before it is ranked."""
+    """Check the confirmed videos before they are ranked."""
     for name, finder in FINDERS.items():
         wrong = finder(scan.confirmed())
         yield AssetCheckResult(

@@ -1,8 +1,7 @@
-"""Checks of every table of the lake, made from the data contract: a step for each table.
+"""Checks of every lake table, built from the data contract: one step per table.
 
-A step looks at its table once, answers all of its checks, and tells how many rows there are. What
-must hold is in `warehouse/tables/row_rules.py`; how it is asked, in
-`warehouse/maintenance/table_review.py`.
+A step scans its table once, reports all of its checks and the row count. Not here: the rules
+(`warehouse/tables/row_rules.py`), the queries (`warehouse/maintenance/table_review.py`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ from warehouse.tables.row_rules import MEANINGS, rule_names
 
 
 def to_result(key: AssetKey, finding: Finding, row_count: int) -> AssetCheckResult:
-    """One finding as Dagster shows it. Keys of rows are shown as text, never as markup."""
+    """Convert a finding to a check result. Row keys are shown as text, never as markup."""
     told: dict[str, Any] = {"row_count": row_count, "wrong_count": finding.wrong_count}
     if finding.examples:
         told["examples"] = MetadataValue.json([_plain(row) for row in finding.examples])
@@ -48,7 +47,7 @@ def to_result(key: AssetKey, finding: Finding, row_count: int) -> AssetCheckResu
 
 
 def to_observation(key: AssetKey, review: Review) -> AssetObservation:
-    """How a table stands, as an observation of it."""
+    """Convert a review to an asset observation with row count, files and size."""
     return AssetObservation(
         key,
         metadata={
@@ -74,8 +73,8 @@ def _checks_of(table: Table) -> AssetChecksDefinition:
             AssetCheckSpec(rule, asset=key, description=MEANINGS[rule])
             for rule in rule_names(table)
         ],
-        description=f"Look once at every row of {table.name}.",
-        can_subset=True,  # else the page of a check cannot start it alone
+        description=f"Check every row of {table.name} in one pass.",
+        can_subset=True,  # lets the UI run a single check
     )
     def checks(
         context: AssetCheckExecutionContext, reviews: ResourceParam[ReviewResource]

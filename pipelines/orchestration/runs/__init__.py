@@ -1,1 +1,1 @@
-"""Runs of a job: in a warm process of this machine, or by the launcher of a Dagster deployment."""
+"""Execute a job's run: in a warm local process, or in a Dagster deployment."""

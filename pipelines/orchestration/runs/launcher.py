@@ -1,7 +1,7 @@
-"""How the orchestrator's UI ends the run of a job: it asks, and the scan ends at a safe point.
+"""The run launcher: "Terminate" in Dagster's UI requests a scan's end at a safe point.
 
-Named in `dagster.yaml`, so every process of the orchestrator loads it. Runs of jobs are executed
-by the worker's own processes or by a code server; ending them by force would lose their reason.
+Configured in `dagster.yaml`, so every Dagster process loads it. The worker's processes or a code
+server execute the runs of jobs; killing them would lose the reason of their end.
 """
 
 from typing import override
@@ -9,15 +9,15 @@ from typing import override
 from dagster._core.launcher import DefaultRunLauncher
 
 ORIGIN_TAG = "sametrack/origin"
-"""On the run of every job; its value is where the job came from."""
+"""Tag on the run of every job; its value is the origin of the job."""
 
 
 class JobRunLauncher(DefaultRunLauncher):
-    """Launches as Dagster does. "Terminate" marks the run of a job; its worker sees the mark."""
+    """Dagster's default launcher, except that "Terminate" marks a job's run as canceling."""
 
     @override
     def terminate(self, run_id: str) -> bool:
-        """True when the run has been asked to end, or could be ended at once."""
+        """Request the end of a job's run, or terminate another run; return whether that worked."""
         run = self._instance.get_run_by_id(run_id)
         if run is None or run.is_finished or ORIGIN_TAG not in run.tags:
             return bool(super().terminate(run_id))  # type: ignore[no-untyped-call]  # Dagster's own

@@ -1,4 +1,4 @@
-"""Scans in warm processes of this machine: the embedded way to run them."""
+"""Run scans in warm processes of this machine (`RUNS=local`)."""
 
 import multiprocessing
 import time
@@ -14,37 +14,37 @@ log = structlog.get_logger(__name__)
 
 
 class LocalEnding:
-    """A scan in a process of the pool."""
+    """A scan running in a process of the pool."""
 
     def __init__(self, future: ProcessFuture[ScanEnd], pool: ProcessPool) -> None:
         self._future = future
         self._pool = pool
 
     def done(self) -> bool:
-        """True when its process is free again or gone, or its whole pool is."""
+        """Whether the scan has ended, or its process or the whole pool is gone."""
         return bool(self._future.done()) or not self._pool.active
 
     def result(self) -> ScanEnd:
-        """What came of it; raises what ended its process."""
+        """Return the end of the scan; raise the error that ended its process."""
         if not self._future.done():
             raise RuntimeError("the pool of scan processes broke")
         return self._future.result()
 
     def abandon(self) -> None:
-        """End its process now."""
+        """Kill its process."""
         self._future.cancel()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
 
     def needs_beat(self) -> bool:
-        """A scan process does not say itself that it is alive."""
+        """Return True: a scan process sends no heartbeat itself."""
         return True
 
     def has_begun(self) -> bool:
-        """True from the moment when a process has taken it."""
+        """Whether a process has started the scan."""
         return bool(self._future.running() or self._future.done())
 
 
 class LocalRuns:
-    """A pool of warm processes, one scan at a time each."""
+    """A pool of warm processes, each running one scan at a time."""
 
     outlive_worker = False
 
@@ -53,16 +53,16 @@ class LocalRuns:
         self._pool = _build_pool(settings)
 
     def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> LocalEnding:
-        """Start a scan in a free process; in a new pool where a killed process broke the old."""
+        """Start a scan in a free process; replace the pool if a killed process broke it."""
         if not self._pool.active:
-            log.error("the pool of scan processes broke; a new one is made")
+            log.error("the pool of scan processes broke; creating a new one")
             self.close()
             self._pool = _build_pool(self._settings)
         future = self._pool.schedule(run_scan, args=[job_id, waited_for])
         return LocalEnding(future, self._pool)
 
     def close(self) -> None:
-        """End all processes now."""
+        """Kill all processes."""
         self._pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
         self._pool.join()
 
@@ -80,5 +80,5 @@ def _build_pool(settings: Settings) -> ProcessPool:
 
 
 def _warm_up() -> None:
-    """Keep a process busy for a moment, so that the pool starts all of them at once."""
+    """Occupy a process briefly, so that the pool starts all of them at once."""
     time.sleep(0.2)

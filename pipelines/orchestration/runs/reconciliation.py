@@ -1,6 +1,6 @@
-"""Job row and orchestrator's run say the same: whoever ended one of them, the other follows.
+"""Reconcile job rows with Dagster runs, in both directions.
 
-Here: both directions, for runs of jobs. Not here: what a worker does about its own processes.
+Not here: how a worker supervises its own processes.
 """
 
 from collections.abc import Collection
@@ -21,21 +21,21 @@ from pipelines.orchestration.runs.launcher import ORIGIN_TAG
 from warehouse.records.jobs import FINAL, Job, Origin
 
 SETTLED_AFTER = timedelta(seconds=10)
-"""A job that ended just now may have a run that is about to say so itself."""
+"""The run of a job that has just ended may be about to report its end itself."""
 MOST_AT_ONCE = 100
 _OF_JOBS = {ORIGIN_TAG: list(get_args(Origin))}
 _ASKED_TO_END = (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
 
 
 class JobRows(Protocol):
-    """What this needs of the control store."""
+    """The methods of the control store that reconciliation needs."""
 
     def job(self, job_id: str) -> Job | None: ...
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
 
 
 def pass_on_cancels(instance: DagsterInstance, control: JobRows, job_ids: Collection[str]) -> None:
-    """Ask those jobs to stop whose run was terminated in the orchestrator's UI."""
+    """Request cancellation of the jobs whose run was terminated in Dagster's UI."""
     if not job_ids:
         return
     wanted = RunsFilter(run_ids=list(job_ids), statuses=list(_ASKED_TO_END))
@@ -46,7 +46,7 @@ def pass_on_cancels(instance: DagsterInstance, control: JobRows, job_ids: Collec
 def end_left_runs(
     instance: DagsterInstance, control: JobRows, *, now: datetime | None = None
 ) -> list[str]:
-    """End the runs whose job has ended or is gone; returns their ids. Bounded."""
+    """End up to `MOST_AT_ONCE` runs whose job has ended or is gone; return their ids."""
     now = now or datetime.now(UTC)
     open_runs = RunsFilter(tags=_OF_JOBS, statuses=list(NOT_FINISHED_STATUSES))
     ended = []
@@ -60,7 +60,7 @@ def end_left_runs(
 
 
 def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None:
-    """Report a run that nobody executes any more as what its job is."""
+    """Report a run that no process executes any more with the status of its job."""
     if run.is_finished:
         return
     if job is not None and job.status == "cancelled":
@@ -69,12 +69,12 @@ def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None
         _report_success(instance, run)
     else:
         error = (job.error if job is not None else None) or {}
-        why = error.get("detail") or "Nobody executes this run any more"
+        why = error.get("detail") or "No process executes this run any more"
         instance.report_run_failed(run, message=str(why))
 
 
 def _report_success(instance: DagsterInstance, run: DagsterRun) -> None:
-    """Its result was there, but its process was killed before the run could say so."""
+    """Report success: the result was stored, but the process was killed before reporting it."""
     done = DagsterEvent(
         event_type_value=DagsterEventType.RUN_SUCCESS.value,
         job_name=run.job_name,
@@ -84,7 +84,7 @@ def _report_success(instance: DagsterInstance, run: DagsterRun) -> None:
 
 
 def is_finished(instance: DagsterInstance, job_id: str) -> bool:
-    """True when there is a run of this job and it has ended."""
+    """Whether this job has a run that has ended."""
     run = instance.get_run_by_id(job_id)
     return run is not None and run.is_finished
 

@@ -1,7 +1,7 @@
-"""Scans in the orchestrator's own deployment: put into its queue, run where its daemon launches.
+"""Run scans in a Dagster deployment (`RUNS=remote`): queue them for Dagster's daemon.
 
-What needs no run (a stored result, a twin) is found here, as the warm processes do. The run
-itself says that it is alive and writes its own end (`remote_scan`).
+Stored results and equal running jobs are detected here and need no run. A run sends heartbeats and
+writes its own end (`remote_scan.py`).
 """
 
 import sys
@@ -29,7 +29,7 @@ from warehouse.records.jobs import KINDS, Job
 LOOK_EVERY_S = 0.5
 PATIENCE_S = 60.0
 QUEUE_DAEMON = "QUEUED_RUN_COORDINATOR"
-DAEMON_LOST_AFTER_S = 120.0  # it says that it is alive every 30 s
+DAEMON_LOST_AFTER_S = 120.0  # its heartbeat comes every 30 s
 REPOSITORY = "__repository__"
 _CODE = RepositoryPythonOrigin(
     sys.executable,
@@ -43,7 +43,7 @@ _NOT_BEGUN = (
 
 
 class RemoteEnding:
-    """A job being prepared here, then a run elsewhere."""
+    """A job that is prepared here and then runs elsewhere."""
 
     def __init__(self, job_id: str, prepared: Future[ScanEnd], instance: DagsterInstance) -> None:
         self._job_id = job_id
@@ -53,7 +53,7 @@ class RemoteEnding:
         self._looked_at = float("-inf")
 
     def done(self) -> bool:
-        """True when it needed no run, or its run has ended."""
+        """Whether the job needed no run or its run has ended."""
         if not self._prepared.done():
             return False
         if self._prepared.exception() is not None or self._prepared.result().status != HANDED_OVER:
@@ -62,23 +62,23 @@ class RemoteEnding:
         return status is None or status in _ENDED
 
     def result(self) -> ScanEnd:
-        """What came of it; raises what went wrong before a run began."""
+        """Return the end of the preparation; raise its error."""
         return self._prepared.result()
 
     def abandon(self) -> None:
-        """End the run by force: nobody waits for it any more."""
+        """Report the run as canceled without waiting for it."""
         run = self._instance.get_run_by_id(self._job_id)
         if run is not None and not run.is_finished:
             self._instance.report_run_canceled(run)
 
     def needs_beat(self) -> bool:
-        """Until the run has begun; from then on it speaks for itself."""
+        """Whether the run has not begun yet; from then on it sends its own heartbeats."""
         if not self._prepared.done():
             return True
         return self._look() in _NOT_BEGUN
 
     def has_begun(self) -> bool:
-        """Asked of local ones: a run elsewhere sees by itself that it is to end."""
+        """Return True: a remote run checks for cancellation itself."""
         return True
 
     def _look(self) -> DagsterRunStatus | None:
@@ -95,7 +95,7 @@ _ENDED = (DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.C
 
 
 class RemoteRuns:
-    """Hands scans to the orchestrator: both share its storage, its daemon takes them from there."""
+    """Submits scans to Dagster's queue through the shared storage; its daemon launches them."""
 
     outlive_worker = True
 
@@ -108,20 +108,20 @@ class RemoteRuns:
         self._threads = ThreadPoolExecutor(settings.worker_runs, thread_name_prefix="prepare")
 
     def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> RemoteEnding:
-        """Prepare the job in a thread, and submit its run if it needs one."""
+        """Prepare the job in a thread and submit its run if it needs one."""
         prepare = partial(attempt, self._runtime, job_id, self._submit, waited_for=waited_for)
         return RemoteEnding(job_id, self._threads.submit(prepare), self._instance)
 
     def close(self) -> None:
-        """Take nothing more on; runs elsewhere go on."""
+        """Stop submitting; remote runs continue."""
         self._threads.shutdown(cancel_futures=True)
         self._stack.close()
 
     def _submit(self, job: Job, music_id: str) -> Outcome | None:
-        """Queue the run of a job under the job's own id; the run writes its end itself.
+        """Queue a run with the job's own id; the run writes its end itself.
 
         Raises:
-            WorkerUnavailableError: No daemon is there to launch it.
+            WorkerUnavailableError: Dagster's daemon is not running.
         """
         check_daemon(self._instance)
         partition = partition_key(job.kind, music_id or job.target)
@@ -140,22 +140,23 @@ class RemoteRuns:
 
 
 def check_daemon(instance: DagsterInstance) -> None:
-    """Make sure that somebody takes runs off the orchestrator's queue.
+    """Wait until Dagster's daemon is alive.
+
+    It waits because `sametrack up` starts worker and daemon at the same time.
 
     Raises:
-        WorkerUnavailableError: Nobody has said so lately, even after some patience.
+        WorkerUnavailableError: No recent heartbeat after `PATIENCE_S`.
     """
     until = time.monotonic() + PATIENCE_S
     while not _is_daemon_alive(instance):
         if time.monotonic() >= until:
             raise WorkerUnavailableError(
-                "The orchestrator's daemon, which launches runs, is not there",
-                hint="Start it (`sametrack up` does), or set RUNS=local, then ask again",
+                "Dagster's daemon, which launches runs, is not running",
+                hint="Start it (`sametrack up` does) or set RUNS=local, then retry",
             )
         time.sleep(LOOK_EVERY_S)
 
 
 def _is_daemon_alive(instance: DagsterInstance) -> bool:
-    """Patient, because `sametrack up` starts worker and daemon at the same moment."""
     beat = instance.get_daemon_heartbeats().get(QUEUE_DAEMON)
     return beat is not None and time.time() - beat.timestamp < DAEMON_LOST_AFTER_S

@@ -1,7 +1,6 @@
-"""The scan inside a run that the orchestrator launched: it loads its job and does what a warm
-process does, says that it is alive, and writes its end.
+"""The scan of a run that Dagster launched: load its job, send heartbeats, write its end.
 
-In a run of anything else, and in the code server itself, the slot stays empty.
+For other runs and in the code server the slot stays empty.
 """
 
 import threading
@@ -21,9 +20,9 @@ from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import FINAL, Job
 
 
-@resource(description="The scan that this run is about, where it is the run of a job.")
+@resource(description="The scan of this run, if it is the run of a job.")
 def scan_of_run(context: InitResourceContext) -> Iterator[ScanSlot]:
-    """A slot with the session of the run's job."""
+    """Provide the session of the run's job, if it has one."""
     slot, run, instance = ScanSlot(), context.run, context.instance
     if run is None or instance is None or ORIGIN_TAG not in run.tags:
         yield slot
@@ -55,7 +54,7 @@ def _job_of(runtime: Runtime, run: DagsterRun) -> Job:
 
 @contextmanager
 def _beating(runtime: Runtime, job: Job) -> Iterator[None]:
-    """Say from a thread that this job is at work: its steps may take longer than a silence."""
+    """Send heartbeats from a thread: steps may take longer than the heartbeat timeout."""
     stop = threading.Event()
 
     def beat() -> None:

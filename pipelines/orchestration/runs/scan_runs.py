@@ -1,7 +1,7 @@
-"""One scan as one Dagster run, in a warm process. The only place that knows Dagster's run calls.
+"""Execute one scan as one Dagster run in a warm process.
 
-`warm` prepares a process once; `run_scan` is what the worker's pool calls for each job. A process
-runs one scan at a time: two Dagster runs in threads of one process deadlock.
+`warm` prepares a process once; the worker's pool calls `run_scan` for each job. A process runs one
+scan at a time: two Dagster runs in threads of one process deadlock.
 """
 
 import fcntl
@@ -36,12 +36,12 @@ from warehouse.records.jobs import KINDS, Job
 
 PARENT_LOOK_EVERY_S = 0.5
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
-"""Events are in the orchestrator's own log; the worker's stderr is for people."""
+"""Run events are in Dagster's event log; the worker's stderr stays readable."""
 
 
 @dataclass(slots=True)
 class RunProcess:
-    """What a warm process holds between scans."""
+    """The resources that a warm process keeps between scans."""
 
     runtime: Runtime
     instance: DagsterInstance
@@ -54,19 +54,19 @@ _open = ExitStack()
 
 
 def open_instance(home: Home) -> DagsterInstance:
-    """The Dagster instance of this world; its configuration is `dagster.yaml` of the project."""
+    """Open the Dagster instance of this world, configured by the project's `dagster.yaml`."""
     os.environ["SAMETRACK_DAGSTER_DIR"] = str(home.dagster_dir)
-    # Processes that make the tables of a new home at the same time meet a locked database.
+    # Processes that create the tables of a new home concurrently would hit a locked database.
     with (home.dagster_dir / "opening.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         return DagsterInstance.from_config(str(Path(__file__).parents[3]))
 
 
 def warm(settings: Settings) -> None:
-    """Open everything a scan needs and import what is slow; called once per process."""
+    """Open everything a scan needs and import slow modules; called once per process."""
     configure_logging()
-    global _process  # noqa: PLW0603  # a pool initializer has no other place to leave what it opened
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the worker's to answer
+    global _process  # noqa: PLW0603  # a pool initializer can pass its result on only this way
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Dagster's import makes it a KeyboardInterrupt
     _follow_parent(os.getppid())
     if settings.worker_gives_way:
@@ -81,7 +81,7 @@ def warm(settings: Settings) -> None:
 
 
 def _follow_parent(parent: int) -> None:
-    """End this process when its worker is gone, however it went."""
+    """Watchdog: exit when the parent worker is gone for any reason."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -92,8 +92,8 @@ def _follow_parent(parent: int) -> None:
 
 
 def run_scan(job_id: str, waited_for: str | None = None) -> ScanEnd:
-    """Run the scan of a claimed job to its end and write that end."""
-    assert _process is not None, "the pool warms its processes first"
+    """Run the scan of a claimed job and write its end."""
+    assert _process is not None, "`warm` runs first in every process"
     process = _process
     process.slot.clear()
     return attempt(process.runtime, job_id, partial(_run, process), waited_for=waited_for)
@@ -115,7 +115,7 @@ def _run(process: RunProcess, job: Job, music_id: str) -> Outcome:
 
 
 def _create_run(process: RunProcess, job: Job, partition: str) -> DagsterRun:
-    """A run record with a code location, so that the timeline of the UI shows it too."""
+    """Create a run record with a code location, so that the UI's timeline shows it too."""
     process.instance.add_dynamic_partitions(str(tracks.name), [partition])
     origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
     return process.instance.create_run_for_job(

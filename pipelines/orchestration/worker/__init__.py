@@ -1,1 +1,1 @@
-"""The worker: claim jobs, run them, renew the lease, maintain the stores between jobs."""
+"""The worker: claim jobs, run them, send heartbeats, maintain the stores between jobs."""

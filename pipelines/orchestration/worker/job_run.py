@@ -1,6 +1,6 @@
-"""One attempt at a job: prepared, done wherever it is done, its end written, the lake tidied up.
+"""Execute one job: prepare it, run it if needed, write its end, compact the lake.
 
-Not here: how a run is started (`runs`, `remote_runs`), what comes before one (`preparing`).
+Not here: starting runs (`runs/`), preparing a scan (`pipelines/scan/service/preparation.py`).
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a scan ended, and the error that ended it, where one did."""
+    """How a scan ended, and the error that ended it, if any."""
 
     status: JobStatus
     error: SametrackError | None = None
@@ -28,10 +28,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ScanEnd:
-    """What came of starting a job.
+    """How the execution of a job ended in this process.
 
-    `waiting`: the job `waits_for` scans the same; look again when it has ended. `handed_over`: a
-    run elsewhere does it and writes its end.
+    `waiting`: the job `waits_for` already scans the same; retry when it has ended. `handed_over`:
+    a remote run executes the job and writes its end.
     """
 
     status: JobStatus | Literal["waiting", "handed_over"]
@@ -45,10 +45,10 @@ def attempt(
     *,
     waited_for: str | None = None,
 ) -> ScanEnd:
-    """Prepare a job, let `scan` do it where it must be done, and write its end.
+    """Prepare a job, run `scan` if it is needed, and write the end of the job.
 
-    `scan` returns None when it has handed the job over to a run that writes its end itself.
-    `waited_for`: the twin whose end this job has waited for.
+    `scan` returns None if it handed the job over to a run that writes its end itself.
+    `waited_for` is the equal job whose end this job has waited for.
     """
     job = runtime.control.job(job_id)
     if job is None:
@@ -70,12 +70,12 @@ def attempt(
 
 
 def finish(runtime: Runtime, job_id: str, outcome: Outcome) -> None:
-    """Write how a job ended and until when its result is kept, then tidy up behind it."""
+    """Write the end of a job and the expiry of its result, release leases, compact the lake."""
     error = outcome.error
     if outcome.status == "failed" and error is None:
         error = SametrackError(
-            "The scan ended by an unexpected fault before its result was complete",
-            hint="Open the run of this job in the orchestrator's UI, then ask again",
+            "The scan failed unexpectedly before its result was complete",
+            hint="Open the run of this job in Dagster's UI, then retry",
         )
     kept = timedelta(days=runtime.settings.job_retention_days)
     runtime.control.finish(

@@ -1,8 +1,7 @@
-"""Scans and their listeners give way to the front door: whoever looks at a job on a machine that is
-busy with scans has an answer within milliseconds. On an idle machine it changes nothing.
+"""Run scans at low priority, so that the API responds within milliseconds on a busy machine.
 
-Here: how a process says so to the scheduler. Not here: which processes do (`worker`, `runs`), and
-whether (`WORKER_GIVES_WAY`).
+On an idle machine this changes nothing. Not here: which processes use it (`worker.py`, `runs/`),
+and whether (`WORKER_GIVES_WAY`).
 """
 
 import os
@@ -13,21 +12,21 @@ _SELF = Path("/proc/self")
 
 
 def give_way() -> None:
-    """This process is less urgent than the others of its session."""
+    """Lower the priority of this process within its session."""
     os.nice(NICENESS)
 
 
 def give_way_as_session(proc: Path = _SELF) -> bool:
-    """The session of this process is less urgent than other sessions; False where that is not so.
+    """Lower the priority of this process's session; return False if that is not possible.
 
-    Linux shares the processor among sessions first (sched(7), autogroup), and niceness counts
-    only within one: beside a service in a session of its own, nice scans take as much as it does.
-    A session that somebody else leads, a terminal's, stays as it is.
+    Linux shares the CPU among sessions first (sched(7), autogroup), and niceness counts only
+    within a session: next to a service in its own session, nice scans would get as much CPU as
+    the service. A session led by another process, such as a terminal, is left unchanged.
     """
     if os.getsid(0) != os.getpid():
         return False
     try:
         (proc / "autogroup").write_text(str(NICENESS))
-    except OSError:  # another system, a kernel without it, or a container that may not
+    except OSError:  # not Linux, a kernel without autogroup, or a container without permission
         return False
     return True

@@ -1,7 +1,7 @@
-"""What is kept no longer goes, and what is kept is written so that it is found quickly.
+"""Maintenance of the stores: delete expired data, sort and compact files.
 
-One `sweep` is bounded, so that a worker can do it beside its claims. `maintain` is the whole of it:
-for `sametrack maintain` and for the orchestrator's schedule. Observations are kept for good.
+One `sweep` is bounded, so that a worker can run it between claims. `maintain` does everything, for
+`sametrack maintain` and for Dagster's schedule. Observations are never deleted.
 """
 
 from contextlib import ExitStack, closing
@@ -29,7 +29,7 @@ RESULTS = "marts.job_results"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
-    """What one sweep removed or ended. `is_more`: something is left for the next one."""
+    """The counts of one maintenance step; `is_more` if work is left for the next one."""
 
     jobs: int = 0
     results: int = 0
@@ -45,7 +45,7 @@ class Swept:
     is_more: bool = False
 
     def plus(self, other: "Swept") -> "Swept":
-        """Both together; what is left is what the other one left."""
+        """Add the counts of a later step; `is_more` is that of the later one."""
         mine, theirs = asdict(self), asdict(other)
         sums = {name: mine[name] + theirs[name] for name in mine if name != "is_more"}
         return Swept(**sums, is_more=other.is_more)
@@ -53,7 +53,7 @@ class Swept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeper:
-    """The stores that are swept, and how long things are kept."""
+    """Deletes expired data and compacts the stores, with their retention settings."""
 
     control: ControlStore
     lake: Lake
@@ -65,13 +65,13 @@ class Keeper:
     jobs_at_once: int = JOBS_AT_ONCE
 
     def sweep(self, now: datetime | None = None) -> Swept:
-        """Remove a bounded part of what is kept no longer."""
+        """Delete a bounded part of the expired data."""
         now = now or datetime.now(UTC)
         ended = end_left_runs(self.instance, self.control, now=now)
         links_and_leases = self.control.delete_run_out(now)
         expired = self.control.expired_jobs(now, limit=self.jobs_at_once)
-        # Results first: a row without its result would be a completed job that cannot be read,
-        # a result without its row is found again by the next sweep of the same row.
+        # Results first: a job row without its result would be a completed job that cannot be read.
+        # If this fails halfway, the next sweep finds the same rows again.
         results = self.lake.delete(RESULTS, "job_id", expired)
         jobs = self.control.delete_jobs(expired)
         runs = self._delete_runs(now - timedelta(days=self.run_days))
@@ -85,8 +85,7 @@ class Keeper:
         )
 
     def maintain(self, now: datetime | None = None) -> Swept:
-        """Sweep until nothing is left, let go of old bodies and sounds, write what has grown in
-        order, give the disk its space back.
+        """Delete all expired data, old payloads and sounds, then sort and compact the lake.
 
         Raises:
             WarehouseUnavailableError: A store cannot be read or written.
@@ -101,7 +100,7 @@ class Keeper:
         return replace(total, payloads=payloads, sounds=sounds, **tidied)
 
     def _remove_old(self, now: datetime) -> tuple[int, int]:
-        """How many bodies and how many sounds went."""
+        """Delete old payloads and sounds; return both counts."""
         with closing(Engine(self.lake)) as engine:
             return (
                 remove_old(self.lake, engine, PAYLOADS, now - timedelta(days=self.payload_days)),
@@ -109,7 +108,7 @@ class Keeper:
             )
 
     def _delete_runs(self, before: datetime) -> int:
-        """Runs that have ended, oldest first, with their events. Those of kept jobs go as well."""
+        """Delete ended runs with their events, oldest first, even if their job is kept."""
         old = RunsFilter(updated_before=before, statuses=list(FINISHED_STATUSES))
         found = self.instance.get_runs(old, limit=RUNS_AT_ONCE, ascending=True)
         for run in found:
@@ -118,11 +117,11 @@ class Keeper:
 
 
 def chosen_home(settings: Settings) -> Home:
-    """The home of the profile that the settings name.
+    """Open the home of the selected profile.
 
     Raises:
-        ProfileNotChosenError: None is chosen.
-        WarehouseError: It cannot be opened.
+        ProfileNotChosenError: No platform profile is selected.
+        WarehouseError: The home cannot be opened.
     """
     return open_home(settings.data_home, choose_profile(settings).name)
 
@@ -130,7 +129,7 @@ def chosen_home(settings: Settings) -> Home:
 def open_keeper(
     settings: Settings, home: Home, instance: DagsterInstance, stack: ExitStack
 ) -> Keeper:
-    """Open the stores of a home; `stack` closes them again.
+    """Open the stores of a home for maintenance; closing `stack` closes them.
 
     Raises:
         WarehouseError: A store cannot be opened.

@@ -1,6 +1,6 @@
-"""Upkeep by whoever has no orchestrator at hand: a worker beside its claims, the command line.
+"""Run maintenance outside Dagster: in a thread of the worker, or from the command line.
 
-Here: opening the stores and the instance for it, and the thread. Not here: what is done (`upkeep`).
+Holds opening the stores and the thread. Not here: the maintenance itself (`maintenance.py`).
 """
 
 import threading
@@ -21,10 +21,10 @@ log = structlog.get_logger(__name__)
 
 
 def maintain_once(settings: Settings) -> Swept:
-    """All of it, with stores of its own.
+    """Run all maintenance on newly opened stores.
 
     Raises:
-        ProfileNotChosenError: No profile is chosen.
+        ProfileNotChosenError: No platform profile is selected.
         WarehouseError: A store cannot be opened, read or written.
     """
     with ExitStack() as stack:
@@ -32,7 +32,7 @@ def maintain_once(settings: Settings) -> Swept:
 
 
 def sweep_once(settings: Settings) -> Swept:
-    """One bounded sweep with stores of its own, for a thread beside the claims."""
+    """Run one bounded sweep on newly opened stores, for a background thread."""
     with ExitStack() as stack:
         return _open(settings, stack).sweep()
 
@@ -43,7 +43,7 @@ def _open(settings: Settings, stack: ExitStack) -> Keeper:
 
 
 class Sweeper:
-    """Cleans up beside the claims, in a thread that wakes rarely and does a bounded part."""
+    """Runs bounded maintenance sweeps periodically in a background thread."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -1,7 +1,7 @@
-"""The worker: claims jobs from the one queue, has them run, says that it is alive.
+"""The worker: claim jobs from the queue, start their runs, send heartbeats.
 
-It keeps rows and runs in agreement and ends what nobody works on. What a scan does is in
-`attempts` and below, where it runs in `local_runs`.
+It also reconciles job rows with runs and fails jobs of lost workers. Not here: executing a job
+(`job_run.py`), the processes (`runs/local_runs.py`).
 """
 
 import os
@@ -45,32 +45,32 @@ CLAIM_EVERY_S = 0.05
 WAITERS_EVERY_S = 0.5
 RECONCILE_EVERY_S = 15.0
 CANCEL_GRACE_S = 30.0
-"""A scan stops within seconds; one that has not by then hangs, and its process is ended."""
+"""A cancelled scan stops within seconds; after this time it hangs, and its process is killed."""
 
 log = structlog.get_logger(__name__)
 
 
 class Ending(Protocol):
-    """A scan under way."""
+    """A scan in progress."""
 
     def done(self) -> bool:
-        """True when nothing more happens here."""
+        """Whether the scan has ended for this worker."""
 
     def result(self) -> ScanEnd:
-        """What came of it; raises what ended it otherwise."""
+        """Return the end of the scan; raise the error that ended it otherwise."""
 
     def abandon(self) -> None:
-        """End it by force."""
+        """Kill the scan."""
 
     def needs_beat(self) -> bool:
-        """True while the worker must say for it that it is alive."""
+        """Whether the worker must send heartbeats for the scan."""
 
     def has_begun(self) -> bool:
-        """False while it waits for a process: then nobody looks whether it is cancelled."""
+        """Whether a process runs the scan; before that, nothing checks for its cancellation."""
 
 
 class Runs(Protocol):
-    """How scans are run. `outlive_worker`: they go on when the worker stops."""
+    """Launches scans; with `outlive_worker` they continue when the worker stops."""
 
     outlive_worker: bool
 
@@ -80,14 +80,14 @@ class Runs(Protocol):
 
 
 class Rhythm:
-    """True at most once per interval."""
+    """A timer that is due at most once per interval."""
 
     def __init__(self, every_s: float) -> None:
         self._every_s = every_s
         self._last = float("-inf")
 
     def is_due(self, now: float) -> bool:
-        """True when the interval has passed since it was true last."""
+        """Whether the interval has passed since the last time this was True."""
         if now - self._last < self._every_s:
             return False
         self._last = now
@@ -96,9 +96,9 @@ class Rhythm:
 
 @dataclass(slots=True)
 class Worker:
-    """One worker process. `step` is one look around; `run_worker` calls it until told to stop.
+    """One worker process; `run_worker` calls `step` until it is stopped.
 
-    `waiting` are jobs whose scan is being done by another job: they hold no process.
+    `waiting` maps jobs to the equal job that already scans for them; they hold no process.
     """
 
     worker_id: str
@@ -115,7 +115,7 @@ class Worker:
     _rhythms: dict[str, Rhythm] = field(default_factory=dict)
 
     def step(self) -> None:
-        """Note what ended, start what fits, say that we are alive, clean up after the dead."""
+        """Handle ended scans, claim jobs, send heartbeats, fail jobs of lost workers."""
         self._note_endings()
         if self._is_due("waiters", WAITERS_EVERY_S):
             self._look_at_waiters()
@@ -130,7 +130,7 @@ class Worker:
             self._reconcile()
 
     def fail_all(self, why: str) -> None:
-        """Fail what still runs here; used when the worker stops."""
+        """Fail the jobs that still run here, when the worker stops."""
         left = [] if self.runs.outlive_worker else list(self.running)
         for job_id in (*left, *self.waiting):
             self._fail(job_id, why)
@@ -165,7 +165,7 @@ class Worker:
                 self._note_end(job_id, end)
 
     def _begin_anew(self, job_id: str, fault: BrokenProcessPool) -> None:
-        """The process that was to take it was gone before it began: once more, in a new one."""
+        """Start the scan once more: its process was gone before the scan began."""
         log.error("scan process was gone", job_id=job_id, fault=repr(fault))
         if job_id in self._begun_anew:
             self._begun_anew.remove(job_id)
@@ -179,10 +179,10 @@ class Worker:
         if end.waits_for is not None:
             self.waiting[job_id] = end.waits_for
         else:
-            self._fail(job_id, "The run ended without saying how")  # nothing where it has said
+            self._fail(job_id, "The run ended without a status")  # no effect if it has one
 
     def _look_at_waiters(self) -> None:
-        """Start again, before anything new, those whose twin has ended; end the cancelled."""
+        """Restart jobs whose equal job has ended, before claiming new ones; end cancelled ones."""
         for job_id, twin_id in list(self.waiting.items()):
             twin = self.control.job(twin_id)
             is_cancelled = self.control.is_cancel_requested(job_id)
@@ -204,8 +204,9 @@ class Worker:
             self._fail(job.job_id, WORKER_GONE)
 
     def _end_what_hangs(self) -> None:
-        """End by force a scan that was asked to stop and did not, or whose run is over, and one
-        that has not even begun: making a process ready takes seconds, under load many.
+        """Kill cancelled scans that do not stop, scans whose run is over, and unstarted ones.
+
+        Waiting for an unstarted scan would take long: preparing a process takes seconds.
         """
         now = self.clock()
         for job_id in list(self.running):
@@ -247,11 +248,11 @@ class Worker:
 def _why(fault: BaseException) -> str:
     if isinstance(fault, ProcessExpired):
         return "The process that ran this scan ended unexpectedly"
-    return "The scan ended by an unexpected fault"
+    return "The scan failed unexpectedly"
 
 
 def run_worker(settings: Settings) -> int:
-    """Work until SIGTERM or SIGINT; returns the exit status."""
+    """Run the worker until SIGTERM or SIGINT; return the exit status."""
     configure_logging()
     if settings.worker_gives_way:
         give_way_as_session()
