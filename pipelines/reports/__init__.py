@@ -1,6 +1,5 @@
-"""Reports out of notebooks: which there are, running one, and its page as HTML and PDF.
+"""Reports from notebooks: list them, run one, render its page as HTML and PDF.
 
-What a report reads and shows is in `pipelines/reports/figures` and the notebook itself.
-Libraries that
-run notebooks are loaded when one is run, not to list them.
+Not here: the content of a report (`pipelines/reports/figures` and the notebook itself). Libraries
+that run notebooks are imported only to run one.
 """

@@ -1,6 +1,6 @@
-"""Making a report: its notebook run, its tables and its page written whole or not at all.
+"""Build a report: run its notebook, write its tables and its page atomically.
 
-Not here: how a notebook is run (`running`), how the page looks (`page`).
+Not here: running a notebook (`notebook_run.py`), the layout of the page (`page.py`).
 """
 
 import re
@@ -30,8 +30,9 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.=-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which report is wanted. `as_of` empty: as of the newest commit; `output` None: the reports
-    folder of the world.
+    """A request for a report.
+
+    Defaults: `as_of` the newest commit, `output` a file in the reports folder of the world.
     """
 
     report: Notebook
@@ -44,7 +45,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A report that was made: its page, its PDF where one was wanted, its tables."""
+    """The files of a report: page, PDF if requested, and tables."""
 
     page: Path
     pdf: Path | None
@@ -54,18 +55,18 @@ class Made:
 
 
 def make_report(settings: Settings, asked: Asked, *, progress: Progress) -> Made:
-    """Run the notebook of a report and write what comes of it.
+    """Run the notebook of a report and write its files.
 
     Raises:
-        ProfileNotChosenError: No profile is chosen.
-        InvalidParameterError: A parameter cannot be used, or the files cannot be written there.
-        ProviderUnsupportedError: A PDF is wanted and there is no Chromium.
+        ProfileNotChosenError: No platform profile is selected.
+        InvalidParameterError: A parameter is invalid, or the files cannot be written there.
+        ProviderUnsupportedError: A PDF is requested, but Chromium is not installed.
         WarehouseError: The lake cannot be read.
         SametrackError: A cell of the notebook failed.
     """
     home = open_home(settings.data_home, choose_profile(settings).name)
     if asked.as_of:
-        parse_as_of(asked.as_of, now=datetime.now(UTC))  # a mistake is told before a kernel starts
+        parse_as_of(asked.as_of, now=datetime.now(UTC))  # fail before a kernel starts
     if asked.with_pdf:
         find_chromium(settings.chromium_path)  # likewise
     page = asked.output or home.reports_dir / f"{_stem(asked)}.html"
@@ -90,7 +91,7 @@ def make_report(settings: Settings, asked: Asked, *, progress: Progress) -> Made
 
 
 def _stem(asked: Asked) -> str:
-    """Name, what was asked and the moment: two questions never overwrite each other."""
+    """Return a file stem with name, parameters and moment, so that no report overwrites another."""
     usual = {one.name: one.default for one in asked.report.parameters}
     given = sorted(asked.parameters.items())
     told = [f"{name}={value}" for name, value in given if value != usual.get(name)]
@@ -99,7 +100,7 @@ def _stem(asked: Asked) -> str:
 
 
 def _move_tables(draft: Path, folder: Path) -> tuple[Path, ...]:
-    """Tables of an earlier making go first: nothing in the folder is of another moment."""
+    """Move the tables into their folder after deleting those of an earlier run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.csv"):

@@ -1,6 +1,6 @@
-"""Which reports there are. A notebook is the only truth about its name, purpose and parameters.
+"""The catalogue of reports, read from the notebook files without running them.
 
-Reads notebooks as files; runs nothing.
+A notebook is the single source of its name, purpose and parameters.
 """
 
 import ast
@@ -16,14 +16,14 @@ from warehouse.records.errors import InvalidParameterError
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 PLACES = frozenset({"home", "lake", "tables", "as_of"})
-"""Parameters of a notebook that say where and when, not what: whoever runs it sets them."""
+"""Notebook parameters that the runner sets: where and when, not what."""
 _TYPES: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportParameter:
-    """One parameter: its type is that of its default."""
+    """One parameter of a report."""
 
     name: str
     type: type
@@ -33,7 +33,7 @@ class ReportParameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notebook:
-    """One report. `reads` names the tables that it is made from."""
+    """One report; `reads` lists the tables that it uses."""
 
     name: str
     path: Path
@@ -44,15 +44,15 @@ class Notebook:
 
 
 def read_catalogue(folder: Path = NOTEBOOKS) -> tuple[Notebook, ...]:
-    """All reports, by name; none where the repository is not there, only its packages."""
+    """Return all reports sorted by name; empty if only the packages are installed."""
     return tuple(_read(path) for path in sorted(folder.glob("*.ipynb")))
 
 
 def find_report(name: str, *, folder: Path = NOTEBOOKS) -> Notebook:
-    """The report of this name.
+    """Return the report of this name.
 
     Raises:
-        InvalidParameterError: There is none; says which there are and which is nearest.
+        InvalidParameterError: There is none; the error lists all names and suggests the nearest.
     """
     known = {one.name: one for one in read_catalogue(folder)}
     if name in known:
@@ -60,7 +60,7 @@ def find_report(name: str, *, folder: Path = NOTEBOOKS) -> Notebook:
     if not known:
         raise InvalidParameterError(
             "the notebooks are not installed",
-            hint="they lie in `notebooks/` of the repository: run this from its own environment",
+            hint="they are in `notebooks/` of the repository: run this from a checkout",
         )
     raise InvalidParameterError(
         f"there is no report {name!r}{_nearest(name, known)}",
@@ -69,10 +69,10 @@ def find_report(name: str, *, folder: Path = NOTEBOOKS) -> Notebook:
 
 
 def parse_parameters(report: Notebook, given: Mapping[str, str]) -> dict[str, object]:
-    """Parameters as the notebook takes them, from texts; those not given are left away.
+    """Parse the given parameters; parameters that are not given are omitted.
 
     Raises:
-        InvalidParameterError: One is not known, or not of its type.
+        InvalidParameterError: A name is unknown, or a value has the wrong type.
     """
     known = {one.name: one for one in report.parameters}
     for name in given:
@@ -92,7 +92,7 @@ def _parse(parameter: ReportParameter, text: str) -> object:
         return parameter.type(text)
     except (ValueError, KeyError) as error:
         raise InvalidParameterError(
-            f"{parameter.name}: {text!r} is no {parameter.type.__name__}",
+            f"{parameter.name}: {text!r} is not a valid {parameter.type.__name__}",
             hint=parameter.meaning,
         ) from error
 
@@ -122,7 +122,7 @@ def _read(path: Path) -> Notebook:
 
 
 def _parameters(source: str) -> list[ReportParameter]:
-    """`name: type = default  # meaning`, as papermill reads it, too."""
+    """Parse lines of `name: type = default  # meaning`, the format that papermill uses too."""
     meanings = {
         token.start[0]: token.string.removeprefix("#").strip()
         for token in tokenize.generate_tokens(io.StringIO(source).readline)

@@ -1,7 +1,7 @@
-"""Running a notebook: papermill with a kernel of its own, and what its errors mean.
+"""Run a notebook with papermill in its own kernel and translate its errors.
 
-The kernel is a child process that is reached by sockets in a private folder, not by ports. Not
-here: what becomes of the executed notebook (`page`).
+The kernel is a child process reached through sockets in a private folder, not through ports. Not
+here: rendering the executed notebook (`page.py`).
 """
 
 import os
@@ -22,22 +22,22 @@ from warehouse.records.errors import InputError, SametrackError, WarehouseError
 
 START_S = 60
 CELL_S = 300
-"""No cell of ours takes seconds; a kernel that hangs is ended."""
+"""Timeout of a cell; normal cells take less than a second."""
 _KERNEL = "python3"
 
 _PLAIN = (InputError, WarehouseError)
-"""Errors of ours that a notebook raises; they carry a text alone."""
+"""Project errors that are passed on as they are; their only argument is a text."""
 
 type Progress = Callable[[str], None]
 
 
 def run_notebook(report: Notebook, parameters: Mapping[str, object], *, progress: Progress) -> Any:
-    """The executed notebook, as nbformat has it. The one on disk stays as it is.
+    """Run a notebook and return the executed copy; the file on disk is not changed.
 
     Raises:
-        InvalidParameterError: The notebook itself refuses a parameter.
+        InvalidParameterError: The notebook rejects a parameter.
         WarehouseError: The lake cannot be opened or read.
-        SametrackError: A cell failed otherwise.
+        SametrackError: A cell failed for another reason.
     """
     progress("starting a kernel")
     notebook = nbformat.read(report.path, as_version=4)  # type: ignore[no-untyped-call]  # the library's own
@@ -67,12 +67,12 @@ def run_notebook(report: Notebook, parameters: Mapping[str, object], *, progress
         except (DeadKernelError, CellTimeoutError, RuntimeError) as error:
             raise SametrackError(
                 f"the kernel of the report {report.name} ended or hung: {type(error).__name__}",
-                hint="free some memory, or try again when the machine is less busy",
+                hint="free some memory, or retry when the machine is less busy",
             ) from error
 
 
 def _kernel_in(folder: Path) -> type[AsyncKernelManager]:
-    """Managers of kernels whose sockets lie in a folder; what it has to know, its class brings."""
+    """Return a kernel manager class with its sockets in `folder`; papermill takes only a class."""
 
     class PrivateKernel(AsyncKernelManager):
         @override
@@ -82,22 +82,22 @@ def _kernel_in(folder: Path) -> type[AsyncKernelManager]:
 
         @override
         async def _async_start_kernel(self, **given: Any) -> None:
-            """What IPython keeps lies there, too; what it says of its own end concerns nobody."""
+            """Keep IPython's files in the folder too, and drop the kernel's shutdown messages."""
             given |= {"env": os.environ | {"IPYTHONDIR": str(folder)}, "cwd": str(NOTEBOOKS)}
             await super()._async_start_kernel(**given, stderr=subprocess.DEVNULL)
 
-        # Jupyter's own classes name it so, too.
+        # Jupyter's own classes have this alias too.
         start_kernel = _async_start_kernel
 
     return PrivateKernel
 
 
 def _named(report: Notebook, cell: int | None, name: str, text: str) -> SametrackError:
-    """An error of ours as itself; any other as a failed cell."""
+    """Convert a cell's error: project errors as they are, others to a failed cell."""
     found = getattr(errors, name, None)
     if isinstance(found, type) and issubclass(found, _PLAIN):
         return found(text)
     return SametrackError(
         f"the notebook {report.name} failed in cell {cell}: {name}: {text}",
-        hint=f"open notebooks/{report.path.name} in Jupyter to look into it",
+        hint=f"open notebooks/{report.path.name} in Jupyter to investigate",
     )

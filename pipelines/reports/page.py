@@ -1,9 +1,8 @@
-"""An executed notebook as one HTML page that asks the network for nothing.
+"""Render an executed notebook as one self-contained HTML page.
 
-Texts of notebooks are markdown without raw HTML; HTML of outputs is taken from our own display
-classes alone (`pipelines/reports/figures/display.py`), everything else is escaped. The page's
-policy
-allows no script and no request.
+Notebook texts are Markdown without raw HTML. Output HTML comes only from the project's display
+classes (`pipelines/reports/figures/display.py`); everything else is escaped. The page's content
+security policy allows neither scripts nor requests.
 """
 
 from collections.abc import Mapping
@@ -22,14 +21,14 @@ _HIDDEN = frozenset({"parameters", "injected-parameters"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Making:
-    """What differs between two makings of the same report; it stands in one line of the page."""
+    """Run id and time of a report: the only line that differs between two equal reports."""
 
     run_id: str
     made_at: str
 
 
 def render_page(report: Notebook, executed: Any, making: Making) -> str:
-    """The page of an executed notebook."""
+    """Render the page of an executed notebook."""
     cells = [_cell(cell) for cell in executed.cells if not _HIDDEN & set(cell.metadata.tags)]
     template = _environment().get_template("page.html.j2")
     return template.render(report=report, cells=cells, making=making)
@@ -43,12 +42,12 @@ def _cell(cell: Any) -> Mapping[str, Any]:
 
 
 def _output(output: Any) -> Markup:
-    """HTML of our own where there is some, else text."""
+    """Return the HTML of a display class if there is any, else escaped text."""
     if output.output_type == "stream":
         return Markup("<pre>{}</pre>").format(output.text)
     found = output.data.get("text/html")
     if found is not None:
-        return Markup(found)  # noqa: S704  # of our display classes, which escape
+        return Markup(found)  # noqa: S704  # from the display classes, which escape
     return Markup("<pre>{}</pre>").format(escape(output.data.get("text/plain", "")))
 
 

@@ -1,5 +1,6 @@
-"""A page as PDF, printed by Chromium. The page is handed over as text: nothing is loaded, and the
-browser's proxy is a port at which nobody listens.
+"""Print a page as PDF with Chromium.
+
+The page is passed as text and loads nothing; as a safeguard the browser's proxy is a closed port.
 """
 
 import asyncio
@@ -20,12 +21,12 @@ _FOOTER = (
 
 
 def write_pdf(html: str, page: Path, *, chromium: Path | None) -> Path:
-    """Print a page into a PDF beside it; returns where.
+    """Print a page to a PDF next to it; return its path.
 
     Raises:
-        ProviderUnsupportedError: There is no Chromium.
-        InvalidParameterError: It cannot be written there.
-        SametrackError: It does not start or print.
+        ProviderUnsupportedError: Chromium is not installed.
+        InvalidParameterError: The file cannot be written there.
+        SametrackError: Chromium does not start or print.
     """
     pdf = page.with_suffix(".pdf")
     write_whole(pdf, [print_page(html, chromium=chromium)])
@@ -33,12 +34,12 @@ def write_pdf(html: str, page: Path, *, chromium: Path | None) -> Path:
 
 
 def print_page(html: str, *, chromium: Path | None) -> bytes:
-    """The PDF of a page.
+    """Return a page as PDF.
 
     Raises:
-        ProviderUnsupportedError: There is no Chromium.
-        UnreachableError: It does not start.
-        SametrackError: It does not print.
+        ProviderUnsupportedError: Chromium is not installed.
+        UnreachableError: Chromium does not start.
+        SametrackError: Chromium does not print.
     """
     return asyncio.run(_print(html, find_chromium(chromium)))
 

@@ -14,13 +14,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 FIGURES = {
-    "confirmed_count": ("confirmed works", "已确认作品"),
-    "music_id_count": ("music ids that carry it", "承载该录音的音乐 ID"),
-    "unique_account_count": ("accounts, at least", "账号数 (下限)"),
-    "hot_score_sum": ("hot score of all works", "全部作品热度"),
+    "confirmed_count": ("confirmed videos", "已确认作品"),
+    "music_id_count": ("music ids with this recording", "使用同一录音的音乐 ID"),
+    "unique_account_count": ("accounts (at least)", "账号数 (至少)"),
+    "hot_score_sum": ("total hot score", "作品总热度"),
     "follower_count": ("followers", "粉丝"),
-    "total_favorited": ("likes of all works", "获赞总数"),
-    "aweme_count": ("works", "作品"),
+    "total_favorited": ("likes received", "获赞总数"),
+    "aweme_count": ("videos", "作品"),
     "view_count": ("views", "播放"),
     "user_count": ("users", "参与人数"),
     "digg_count": ("likes", "点赞"),

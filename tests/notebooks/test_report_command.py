@@ -44,7 +44,7 @@ def test_the_list_names_every_report_with_its_parameters(run: Run) -> None:
         ((), "no report was named"),
         (("trakc",), "did you mean 'track'?"),
         (("track", "-p", "music=7"), "did you mean 'music_id'?"),
-        (("track", "-p", "top=many"), "top: 'many' is no int"),
+        (("track", "-p", "top=many"), "top: 'many' is not a valid int"),
         (("track", "-p", "top"), "is not KEY=VALUE"),
         (("track", "--as-of", "soon"), "neither a date nor a time"),
         (("0b1c2d3e", "-p", "top=1"), "takes no parameters"),

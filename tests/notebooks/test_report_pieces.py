@@ -74,7 +74,7 @@ def test_parameters_are_typed_and_unknown_ones_refused() -> None:
     assert parse_parameters(matcher, {"top": "5", "music_id": "7"}) == {"top": 5, "music_id": "7"}
     with pytest.raises(InvalidParameterError, match="did you mean 'viral_line'"):
         parse_parameters(matcher, {"viral": "5"})
-    with pytest.raises(InvalidParameterError, match="top: 'many' is no int"):
+    with pytest.raises(InvalidParameterError, match="top: 'many' is not a valid int"):
         parse_parameters(matcher, {"top": "many"})
     with pytest.raises(InvalidParameterError, match="no parameter 'home'"):
         parse_parameters(matcher, {"home": "/"})
@@ -151,7 +151,7 @@ def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None
     assert "<b>" not in shown.html
     assert "1,234" in shown.html
     assert shown.html.count("—") == 2
-    assert "3 rows, the first 2 of them above" in shown.text
+    assert "3 rows, first 2 shown" in shown.text
     none = show_table(
         to_table("works", found.slice(0, 0)), "W", empty="None.", shown=2, only=None, sha256="0"
     )
@@ -200,7 +200,7 @@ def test_too_many_points_are_thinned_and_that_is_said() -> None:
     chart = plots.draw_points(table, x="x", y="y", by="v", x_title="x", y_title="y", lines=())
     assert chart is not None
     assert chart.to_json().count('"v": "rejected"') == 1334
-    assert "one of 3 drawn, of 4,001" in chart.to_json()
+    assert "1 of 3 drawn, of 4,001" in chart.to_json()
 
 
 def test_an_erased_history_and_an_empty_warehouse_are_said_on_top() -> None:
@@ -250,15 +250,15 @@ def test_a_song_that_was_not_shown_has_no_place(workshop: Any) -> None:
 
 def test_a_mapped_song_stands_beside_the_likes_of_its_track(workshop: Any) -> None:
     with workshop.engine(as_of=datetime(2026, 10, 15, tzinfo=UTC)) as engine:
-        assert charts.read_beside(engine, charts.read_mapped(engine)) is None
+        assert charts.read_song_likes(engine, charts.read_song_links(engine)) is None
     with workshop.engine() as engine:
-        found = charts.read_beside(engine, charts.read_mapped(engine))
+        found = charts.read_song_likes(engine, charts.read_song_links(engine))
     assert found is not None
     assert (found.song, found.entered) == ("Song 1 …0001", date(2026, 9, 1))
-    chart = plots.draw_beside(found.curve, entered=found.entered)
+    chart = plots.draw_song_likes(found.curve, entered=found.entered)
     assert chart is not None
     assert "2026-09-01T00:00:00+00:00" in chart.to_json()
-    assert plots.draw_beside(found.curve.slice(0, 1), entered=found.entered) is None
+    assert plots.draw_song_likes(found.curve.slice(0, 1), entered=found.entered) is None
 
 
 @pytest.mark.parametrize(("first", "last"), [("soon", ""), ("2026-02-01", "2026-01-01")])

@@ -1,4 +1,4 @@
-"""What reports read of the song chart: issues and their gaps, songs and how they moved."""
+"""Report queries on the song chart: issues and gaps, songs and their movement."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -39,19 +39,19 @@ _ISSUES = """
 
 
 def parse_range(first: str, last: str) -> tuple[date | None, date | None]:
-    """The days of a range; None where it is open.
+    """Parse the first and last day of a range; None leaves an end open.
 
     Raises:
-        InvalidParameterError: One is no date, or they are the wrong way round.
+        InvalidParameterError: A text is not a date, or the order is wrong.
     """
     begin, end = _day("first", first), _day("last", last)
     if begin is not None and end is not None and begin > end:
-        raise InvalidParameterError(f"first ({begin}) lies after last ({end})")
+        raise InvalidParameterError(f"first ({begin}) is after last ({end})")
     return begin, end
 
 
 def read_range(engine: Engine, first: date | None, last: date | None) -> pa.Table:
-    """The range in one row: issues known, issues whose songs were read, days without either."""
+    """Summarize the range in one row: known issues, issues with songs, number of songs."""
     return engine.table(
         f"""
         with {_ISSUES}
@@ -61,13 +61,13 @@ def read_range(engine: Engine, first: date | None, last: date | None) -> pa.Tabl
             count(*) as issues_known, count_if(song_count > 0) as issues_read,
             (select count(distinct song_key) from placed) as songs
         from read_issues
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"first": first, "last": last},
     )
 
 
 def read_issues(engine: Engine, first: date | None, last: date | None) -> pa.Table:
-    """Issues whose songs were read, and the days since the one before."""
+    """Return the issues with songs, and the days since the previous one."""
     return engine.table(
         f"""
         with {_ISSUES}
@@ -75,15 +75,15 @@ def read_issues(engine: Engine, first: date | None, last: date | None) -> pa.Tab
             chart_date, volid, name, song_count,
             chart_date - lag(chart_date) over (order by chart_date, volid) as days_since_last
         from read_issues where song_count > 0 order by chart_date, volid
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"first": first, "last": last},
     )
 
 
 def read_songs(engine: Engine, first: date | None, last: date | None) -> pa.Table:
-    """Songs, those with the best places first: a place counts 1 / rank per issue that was read.
+    """Return songs by weight: each issue adds 1 / rank.
 
-    Millionths are added up: sums of fractions depend on the order in which they are added.
+    Weights are summed as integer millionths, because float sums depend on the order of rows.
     """
     return engine.table(
         f"""
@@ -95,13 +95,13 @@ def read_songs(engine: Engine, first: date | None, last: date | None) -> pa.Tabl
             min(chart_date) as first_seen, max(chart_date) as last_seen,
             sum(1000000 // rank) / 1000000 as weight, song_key
         from placed group by song_key order by weight desc, song_key
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"first": first, "last": last},
     )
 
 
 def read_places(engine: Engine, first: date | None, last: date | None, *, top: int) -> pa.Table:
-    """Places of the best songs at every issue that was read; null where a song was not on it."""
+    """Return the rank of the top songs in every issue; null if a song is not in it."""
     return engine.table(
         f"""
         with {_ISSUES},
@@ -118,13 +118,13 @@ def read_places(engine: Engine, first: date | None, last: date | None, *, top: i
         left join placed using (song_key, chart_date)
         group by best.title, best.song_key, days.chart_date
         order by song, chart_date
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"first": first, "last": last, "top": top},
     )
 
 
 def read_movement(engine: Engine, first: date | None, last: date | None) -> pa.Table:
-    """How many songs came and stayed from one read issue to the next."""
+    """Count the new and remaining songs from one issue to the next."""
     return engine.table(
         f"""
         with {_ISSUES},
@@ -140,13 +140,13 @@ def read_movement(engine: Engine, first: date | None, last: date | None) -> pa.T
             on before.song_key = now.song_key and before.number = now.number - 1
         where now.number > 1
         group by now.chart_date order by now.chart_date
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"first": first, "last": last},
     )
 
 
-def read_mapped(engine: Engine) -> pa.Table:
-    """Songs of the chart and music ids as they were last set beside each other, best seen first."""
+def read_song_links(engine: Engine) -> pa.Table:
+    """Return the current links of songs and music ids, those with most observations first."""
     return engine.table(
         """
         select * from (
@@ -167,25 +167,25 @@ def read_mapped(engine: Engine) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """A song of the chart beside the works of its track."""
+class SongLikes:
+    """The likes of a chart song's videos over time, with the day of its chart entry."""
 
     song: str
     entered: date
     curve: pa.Table
 
 
-def read_beside(engine: Engine, mapped: pa.Table) -> Beside | None:
-    """The best seen song that is the same as a track, with the likes of that track's works.
+def read_song_likes(engine: Engine, links: pa.Table) -> SongLikes | None:
+    """Return the likes of the best-observed song that is linked as the same as a track.
 
-    None where no song is, or its works were never observed.
+    None if no song is linked, or its videos were never observed.
     """
-    for row in mapped.to_pylist():
+    for row in links.to_pylist():
         if row["relation"] == "same":
             subject = Subject(id=row["music_id"], name=row["title"])
             curve = read_growth(engine, subject)
             if curve.num_rows:
-                return Beside(song=subject.label, entered=row["first_chart_date"], curve=curve)
+                return SongLikes(song=subject.label, entered=row["first_chart_date"], curve=curve)
     return None
 
 
@@ -193,4 +193,4 @@ def _day(name: str, text: str) -> date | None:
     try:
         return date.fromisoformat(text.strip()) if text.strip() else None
     except ValueError as error:
-        raise InvalidParameterError(f"{name}: {text!r} is no date like 2026-11-01") from error
+        raise InvalidParameterError(f"{name}: {text!r} is not a date like 2026-11-01") from error

@@ -1,4 +1,4 @@
-"""What reports read of an account: its profile over time, its works, the tracks that they carry."""
+"""Report queries on an account: its profile over time, its videos, the tracks they use."""
 
 import pyarrow as pa
 
@@ -6,7 +6,7 @@ from warehouse.engine.duckdb_engine import Engine
 
 
 def read_profile(engine: Engine, sec_uid: str) -> pa.Table:
-    """The account in one row, as its profile was last read and as its works show it."""
+    """Summarize the account in one row, from its last profile and its videos."""
     return engine.table(
         """
         with profile as (
@@ -33,7 +33,7 @@ def read_profile(engine: Engine, sec_uid: str) -> pa.Table:
 
 
 def read_profile_series(engine: Engine, sec_uid: str) -> pa.Table:
-    """Every reading of the profile, oldest first."""
+    """Return every observation of the profile, oldest first."""
     return engine.table(
         """
         select observed_at, follower_count, total_favorited, aweme_count, surface
@@ -45,7 +45,7 @@ def read_profile_series(engine: Engine, sec_uid: str) -> pa.Table:
 
 
 def read_creator_works(engine: Engine, sec_uid: str) -> pa.Table:
-    """Every observed work of the account with its last known counts, the newest first."""
+    """Return every observed video of the account with its last known counts, newest first."""
     return engine.table(
         """
         with newest as (
@@ -68,7 +68,7 @@ def read_creator_works(engine: Engine, sec_uid: str) -> pa.Table:
 
 
 def read_tracks_used(engine: Engine, sec_uid: str) -> pa.Table:
-    """Scanned tracks that works of the account carry, by how each work is linked."""
+    """Return the scanned tracks that the account's videos use, by link type."""
     return engine.table(
         """
         with used as (
@@ -92,8 +92,8 @@ def read_tracks_used(engine: Engine, sec_uid: str) -> pa.Table:
     )
 
 
-def read_looks(engine: Engine, sec_uid: str) -> pa.Table:
-    """On which surfaces works of the account were met, and how complete that was."""
+def read_surfaces(engine: Engine, sec_uid: str) -> pa.Table:
+    """Count the observations of the account's videos by surface, with their completeness."""
     return engine.table(
         """
         select

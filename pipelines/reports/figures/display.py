@@ -1,6 +1,6 @@
-"""How a report shows values: tables as HTML, plots as SVG, sentences. Jupyter shows the same.
+"""Render values for a report: tables as HTML, plots as SVG, sentences. Jupyter shows the same.
 
-Everything that is not our own is escaped; unknown is a dash, never 0. Nothing here asks a network.
+Text from outside is escaped; unknown is a dash, never 0. Nothing here makes network requests.
 """
 
 import re
@@ -28,7 +28,7 @@ _BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Something that a notebook's cell shows: HTML of our own making, and the same as text."""
+    """The output of a notebook cell, as HTML and as plain text."""
 
     html: Markup
     text: str
@@ -38,12 +38,12 @@ class Shown:
 
 
 def show_sentence(sentence: str) -> Shown:
-    """One sentence."""
+    """Render one sentence."""
     return Shown(Markup('<p class="said">{}</p>').format(sentence), sentence)
 
 
 def show_figure(chart: alt.TopLevelMixin, caption: str) -> Shown:
-    """A plot as a picture that asks for nothing, with its caption."""
+    """Render a plot as self-contained SVG with its caption."""
     picture = vl_convert.vegalite_to_svg(chart.to_json())
     return Shown(
         Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
@@ -63,7 +63,7 @@ def show_table(
     only: Sequence[str] | None,
     sha256: str,
 ) -> Shown:
-    """The first rows with their caption and the file that has them all."""
+    """Render the first rows of a table with its caption and the file that has all rows."""
     file = f"{table.name}.csv"
     if not table.rows:
         none = Markup('<p class="said">{} <span class="file">{}: no rows, sha256 {}</span></p>')
@@ -90,7 +90,7 @@ def show_table(
 
 
 def _show_single(table: Table, at: Sequence[int], caption: str, file: str, sha256: str) -> Shown:
-    """One row reads better upright."""
+    """Render a single row vertically, which is easier to read."""
     lines = Markup("").join(
         Markup("<tr><th>{}</th><td>{}</td></tr>").format(
             table.columns[number].name, show_value(table.rows[0][number])
@@ -105,7 +105,7 @@ def _show_single(table: Table, at: Sequence[int], caption: str, file: str, sha25
 
 
 def show_value(value: Any) -> str:
-    """A value in a cell. Counts have their thousands apart, times are UTC to the minute."""
+    """Format a value: counts with thousands separators, times in UTC to the minute."""
     if value is None:
         return UNKNOWN
     told = next((tell(value) for kind, tell in _TOLD if isinstance(value, kind)), None)
@@ -114,7 +114,7 @@ def show_value(value: Any) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 work`, `2,000 works`."""
+    """Format a count with its noun: `1 row`, `2,000 rows`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -127,7 +127,7 @@ def _row(table: Table, row: Sequence[Any], at: Sequence[int]) -> Markup:
 
 
 def _broken(value: Any) -> Markup:
-    """A word like `exact_music_id` may break at its underscores, a very long one anyhow."""
+    """Allow line breaks after underscores and within very long words."""
     text = show_value(value)
     ends = [0, *(found.end() for found in _BREAKABLE.finditer(text)), len(text)]
     return _BREAK.join(escape(text[start:end]) for start, end in pairwise(ends))
@@ -139,7 +139,7 @@ def _side(table: Table, number: int) -> str:
 
 def _count_words(rows: int, shown: int) -> str:
     told = counted(rows, "row")
-    return told if rows <= shown else f"{told}, the first {shown} of them above"
+    return told if rows <= shown else f"{told}, first {shown} shown"
 
 
 _TOLD: tuple[tuple[type, Callable[[Any], str]], ...] = (
@@ -150,4 +150,4 @@ _TOLD: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (date, lambda value: value.isoformat()),
     (list, lambda value: ", ".join(map(str, value))),
 )
-"""The first that fits: a flag is a whole number, and a time a date, too."""
+"""The first match applies: in Python a bool is an int, and a datetime is a date."""

@@ -1,6 +1,6 @@
-"""What stands at the top of every report: the moment, what the lake held then, method and limits.
+"""The header of every report: the moment, the contents of the lake then, method and limits.
 
-Facts alone: nothing here tells when or by whom the report was made.
+It does not depend on when or by whom a report is made, so that equal reports are equal.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ NOTHING_YET = "Nothing was committed to this warehouse yet."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSeen:
-    """A table as a report sees it: its rows, and when the last of them was committed."""
+    """A table as a report sees it: its row count and newest commit."""
 
     name: str
     row_count: int
@@ -35,7 +35,7 @@ class TableSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a report rests on."""
+    """The data that a report is based on."""
 
     world: str
     is_demo: bool
@@ -46,7 +46,7 @@ class Facts:
 
 
 def read_facts(engine: Engine, moment: datetime | None) -> Facts:
-    """Everything in the header."""
+    """Read the contents of the header."""
     found = engine.rows(
         "select algorithm from marts.audio_comparisons group by algorithm order by algorithm"
     )
@@ -62,9 +62,9 @@ def read_facts(engine: Engine, moment: datetime | None) -> Facts:
 
 
 def read_tables(engine: Engine) -> tuple[TableSeen, ...]:
-    """Rows and newest commit of every table, in the order of their names.
+    """Return row count and newest commit of every table, sorted by name.
 
-    Without the marks of erasures: what is gone is gone from every moment, so they tell of none.
+    Without erasure marks: erased rows are missing at every moment.
     """
     names = sorted(table.name for table in engine.lake.tables if table.name not in TIMELESS)
     each = " union all ".join(
@@ -77,7 +77,7 @@ def read_tables(engine: Engine) -> tuple[TableSeen, ...]:
 
 
 def show_facts(name: str, parameters: Mapping[str, object], facts: Facts) -> Shown:
-    """The header as a cell shows it."""
+    """Render the header."""
     warnings = [
         *([DEMO] if facts.is_demo else []),
         *([REWRITTEN] if facts.is_rewritten else []),
@@ -102,26 +102,26 @@ def _lines(name: str, parameters: Mapping[str, object], facts: Facts) -> list[tu
         + [f"-p {_quoted(f'{key}={value}')}" for key, value in parameters.items() if value != ""]
         + ([f"--as-of {moment}"] if moment else [])
     )
-    judged = ", ".join(facts.algorithms) or f"{ALGORITHM} (nothing was compared yet)"
+    judged = ", ".join(facts.algorithms) or f"{ALGORITHM} (no comparisons yet)"
     return [
-        ("As of", f"{moment or '—'} (only what was committed until then)"),
+        ("As of", f"{moment or '—'} (data committed until then)"),
         ("World", f"{facts.world}{', demo data' if facts.is_demo else ''}"),
         ("Parameters", told or "none"),
         ("The same again", again),
         ("Algorithm", f"{judged}, judging revision {JUDGING_REVISION}"),
         ("Method", METHOD),
-        ("Limits", f"{NEVER_ALL} What nobody showed is a dash or a gap, never 0."),
+        ("Limits", f"{NEVER_ALL} Unknown values are a dash or a gap, never 0."),
     ]
 
 
 def _quoted(text: str) -> str:
-    """As a shell wants it where the value is more than plain letters."""
+    """Quote for a shell unless the text is plain."""
     is_plain = all(sign.isalnum() or sign in "=_.,:-" for sign in text)
     return text if is_plain else "'" + text.replace("'", "'\\''") + "'"
 
 
 def _versions(facts: Facts) -> Markup:
-    """Every table that has rows, folded away on a screen and printed in full."""
+    """Render the list of tables with rows, collapsed on screen and complete in print."""
     rows = Markup("").join(
         Markup('<tr><td>{}</td><td class="number">{}</td><td>{}</td></tr>').format(
             table.name,
@@ -133,7 +133,7 @@ def _versions(facts: Facts) -> Markup:
     )
     empty = ", ".join(table.name for table in facts.tables if not table.row_count) or "none"
     return Markup(
-        '<details class="versions"><summary>Tables as they were read: rows and last commit'
+        '<details class="versions"><summary>Tables used: rows and last commit'
         "</summary><table><thead><tr><th>table</th><th>rows</th><th>last commit (UTC)</th></tr>"
         "</thead><tbody>{}</tbody></table><p>Without rows: {}.</p></details>"
     ).format(rows, empty)

@@ -1,7 +1,7 @@
-"""Plots that can be read in print: grey, told apart by dash, shape and pattern, never by colour.
+"""Plots for screen and print: greys, distinguished by dash, shape and pattern, never by colour.
 
-Arrow tables in, Vega-Lite charts out; None where there is nothing to draw. An unknown value is a
-gap in a line and no bar, never 0. Times are UTC.
+Arrow tables in, Vega-Lite charts out; None if there is nothing to draw. An unknown value is a gap
+in a line or a missing bar, never 0. Times are UTC.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ MOST_BARS = 20
 MOST_POINTS = 2000
 LABEL_CHARS = 34
 LEAST_EDGED = 4.0
-"""Width of a column below which edges would be all that is seen of it [pixels]."""
+"""Columns narrower than this are drawn without edges, which would cover them [pixels]."""
 PLACES = (1, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 type Chart = alt.TopLevelMixin | None
@@ -44,9 +44,9 @@ type Chart = alt.TopLevelMixin | None
 def draw_lines(
     table: pa.Table, *, x: str, y: str, by: str, y_title: str, is_reversed: bool = False
 ) -> Chart:
-    """A line with marks per `by`; a null breaks it. `is_reversed`: 1 on top, as places are.
+    """Draw one line with markers per `by`; a null breaks it. `is_reversed` puts rank 1 on top.
 
-    None, too, where each is known at one moment only: one look is no growth.
+    None also if each line has one point only: one observation shows no growth.
     """
     looks = {(row[by], row[x]) for row in table.to_pylist() if row[y] is not None}
     if len(looks) == len({name for name, _ in looks}):
@@ -71,13 +71,13 @@ def draw_lines(
     )
 
 
-def draw_beside(curve: pa.Table, *, entered: date) -> Chart:
-    """The likes of a track's works over time, with an upright where its song entered the chart.
+def draw_song_likes(curve: pa.Table, *, entered: date) -> Chart:
+    """Draw the likes of a track's videos over time, with a rule at the song's chart entry.
 
-    None where they were looked at once: one look is no growth.
+    None if there is one observation only, which shows no growth.
     """
     rows = curve.to_pylist()
-    if len(rows) < 2:  # noqa: PLR2004 -- two looks
+    if len(rows) < 2:  # noqa: PLR2004 -- two observations
         return None
     data = to_data([{"x": to_plain(row["observed_at"]), "y": row["digg_count"]} for row in rows])
     x_axis = to_time_axis("x", [*(row["observed_at"] for row in rows), entered])
@@ -87,7 +87,7 @@ def draw_beside(curve: pa.Table, *, entered: date) -> Chart:
     entry = alt.Chart(to_data([{"x": f"{entered}T00:00:00+00:00"}]))
     return dressed(
         alt.layer(
-            likes.encode(x=x_axis, y=alt.Y("y:Q", title="likes of observed works")),
+            likes.encode(x=x_axis, y=alt.Y("y:Q", title="likes of observed videos")),
             entry.mark_rule(strokeDash=[5, 3], color=STROKES[0]).encode(x="x:T"),
         )
     )
@@ -96,7 +96,7 @@ def draw_beside(curve: pa.Table, *, entered: date) -> Chart:
 def draw_bars(
     table: pa.Table, *, label: str, value: str, title: str, by: str | None = None
 ) -> Chart:
-    """A bar per label in the table's order, at most `MOST_BARS`; parts of a bar by `by`."""
+    """Draw a bar per label in table order, at most `MOST_BARS`, stacked by `by`."""
     if not _has(table, value):
         return None
     chosen = list(dict.fromkeys(table.column(label).to_pylist()))[:MOST_BARS]
@@ -127,7 +127,7 @@ def draw_bars(
 
 
 def draw_columns(table: pa.Table, *, x: str, value: str, title: str) -> Chart:
-    """A column per day or month."""
+    """Draw a column per day or month."""
     if not _has(table, value):
         return None
     width = max(1.5, min(18.0, 0.7 * WIDTH / _span(table, x)))
@@ -143,7 +143,7 @@ def draw_columns(table: pa.Table, *, x: str, value: str, title: str) -> Chart:
 
 
 def draw_stems(table: pa.Table, *, x: str, y: str, y_title: str) -> Chart:
-    """A mark on a stem for every row that has both a time and a count."""
+    """Draw a stem with a marker for every row with a time and a count."""
     if not _has(table, x) or not _has(table, y):
         return None
     rows = [row for row in table.to_pylist() if row[x] is not None and row[y] is not None]
@@ -158,16 +158,16 @@ def draw_stems(table: pa.Table, *, x: str, y: str, y_title: str) -> Chart:
 def draw_points(
     table: pa.Table, *, x: str, y: str, by: str, x_title: str, y_title: str, lines: Sequence[float]
 ) -> Chart:
-    """A mark per row, its shape by `by`, with a dashed upright at each of `lines` of x.
+    """Draw a marker per row, shaped by `by`, with a dashed rule at each x of `lines`.
 
-    Of more than `MOST_POINTS` rows only every second, third, … is drawn, and that is said.
+    Of more than `MOST_POINTS` rows only every n-th is drawn, which the title states.
     """
     if not _has(table, x) or not _has(table, y):
         return None
     names = _names(table, by)
     step = -(-table.num_rows // MOST_POINTS)
     drawn = table.take(list(range(0, table.num_rows, step)))
-    told = f"one of {step} drawn, of {table.num_rows:,}" if step > 1 else ""
+    told = f"1 of {step} drawn, of {table.num_rows:,}" if step > 1 else ""
     points = (
         alt.Chart(_values(drawn, [x, y, by]), title=told)
         .mark_point(size=34, strokeWidth=1.1, opacity=0.85)
@@ -182,7 +182,7 @@ def draw_points(
 
 
 def draw_spread(table: pa.Table, *, label: str, value: str, title: str) -> Chart:
-    """One upright stroke per row on a logarithmic axis, a line of them per label; 0 is left out."""
+    """Draw a tick per row on a logarithmic axis, one line per label; 0 is omitted."""
     rows = [row for row in table.to_pylist() if (row[value] or 0) > 0]
     if not rows:
         return None
@@ -209,7 +209,7 @@ def draw_steps(
     line: float,
     is_log: bool = False,
 ) -> Chart:
-    """Several figures over a limit that moves, with a dashed upright where the limit usually is."""
+    """Draw several values over a varied limit, with a dashed rule at the limit in use."""
     rows = table.to_pylist()
     data = [{"x": row[x], "y": row[one], "what": one} for one in values for row in rows]
     if not any(row["y"] for row in data):
@@ -252,14 +252,14 @@ def _values(table: pa.Table, names: Sequence[str]) -> alt.Data:
 
 
 def _span(table: pa.Table, x: str) -> int:
-    """Days or months between first and last, whichever the steps are."""
+    """Return the number of steps (days or months) between first and last."""
     days = sorted(value for value in table.column(x).to_pylist() if value is not None)
     steps = [(b - a).days for a, b in pairwise(days) if b > a]
     return 1 + (days[-1] - days[0]).days // min(steps, default=1) if steps else 1
 
 
 def _labels(names: Sequence[object]) -> dict[object, str]:
-    """Short labels; those that would be equal are told apart by their place."""
+    """Return short labels; a number distinguishes equal ones."""
     cut = {one: _cut(str(one if one is not None else "(unknown)")) for one in names}
     often = Counter(cut.values())
     return {

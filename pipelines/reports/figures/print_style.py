@@ -1,6 +1,6 @@
-"""How plots are drawn so that they can be read in print: greys, dashes, shapes, fonts, axes.
+"""The print-friendly style of all plots: greys, dashes, shapes, fonts, axes.
 
-Here: what all plots share. Not here: the plots (`plots`).
+Not here: the plots (`plots.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ import altair as alt
 WIDTH, HEIGHT = 620, 260
 FILLS = ("#d4d4d4", "#111111", "#8a8a8a", "#555555", "#f4f4f4", "#b0b0b0")
 STROKES = ("#111111", "#6b6b6b", "#3d3d3d", "#808080", "#111111", "#6b6b6b")
-"""Lines and marks are told apart by dash and shape; a pale one would not be seen in print."""
+"""Dark enough for print; dash and shape distinguish lines and markers."""
 DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [4, 6], [12, 4])
 SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-down")
 _TIME_FORMS = ((3, "%m-%d %H:%M"), (150, "%Y-%m-%d"), (10**6, "%Y-%m"))
@@ -20,7 +20,7 @@ _FONT = "'Noto Sans', 'Noto Sans CJK SC', 'Segoe UI', 'PingFang SC', 'Microsoft 
 
 
 def dressed(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
-    """A plot at its size, with fonts and axes as all of them have."""
+    """Apply size, fonts and axes to a plot."""
     dressed: alt.TopLevelMixin = (
         chart.properties(width=WIDTH, height=height, background="white")
         .configure(font=_FONT)
@@ -38,7 +38,7 @@ def dressed(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
 
 
 def to_uprights(lines: Sequence[float]) -> list[Any]:
-    """A dashed upright at each value of x."""
+    """Return a dashed vertical rule at each value of x."""
     return [
         alt.Chart(to_data([{"x": line}]))
         .mark_rule(strokeDash=[5, 3], color="#111111", strokeWidth=1.2)
@@ -48,7 +48,7 @@ def to_uprights(lines: Sequence[float]) -> list[Any]:
 
 
 def to_time_axis(name: str, moments: Iterable[Any]) -> alt.X:
-    """A time axis in UTC that always tells the year, or the hour where it is about hours."""
+    """Return a UTC time axis whose labels have the year, or the hour for short spans."""
     known = sorted(to_plain(moment) for moment in moments if moment is not None)
     days = (date.fromisoformat(known[-1][:10]) - date.fromisoformat(known[0][:10])).days
     told = next(form for most, form in _TIME_FORMS if days <= most)
@@ -75,7 +75,7 @@ def to_shapes(by: str, names: Sequence[str]) -> alt.Shape:
 
 
 def to_legend(names: Sequence[str]) -> alt.Legend | None:
-    """One name needs none: the caption says it."""
+    """Return a legend, or None for a single name, which the caption states."""
     return alt.Legend(title=None) if len(names) > 1 else None
 
 
@@ -84,7 +84,7 @@ def label_axis() -> alt.Axis:
 
 
 def count_axis() -> alt.Axis:
-    """Whole numbers alone: of a span of one or two, `tickMinStep` still makes halves."""
+    """Return an axis with integer ticks only: `tickMinStep` alone allows halves on short axes."""
     shown: dict[str, Any] = {"condition": {"test": "datum.value % 1", "value": 0}, "value": 1}
     return alt.Axis(
         format=",~r", tickMinStep=1, labelExpr="datum.value % 1 ? '' : datum.label",

@@ -1,4 +1,4 @@
-"""What reports read of the data itself: captures, stops, gaps, completeness, freshness."""
+"""Report queries on data quality: captures, stop reasons, gaps, completeness, freshness."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ _DAY_S = 86_400.0
 
 
 def read_captures(engine: Engine) -> pa.Table:
-    """Captures by surface and outcome, with the requests that they cost."""
+    """Count captures and their requests by surface and outcome."""
     return engine.table(
         """
         select surface, outcome, count(*) as captures, cast(sum(request_count) as bigint)
@@ -21,7 +21,7 @@ def read_captures(engine: Engine) -> pa.Table:
 
 
 def read_reasons(engine: Engine) -> pa.Table:
-    """Why captures brought nothing, in the platform's own words where it gave some."""
+    """Count unsuccessful captures by reason, in the platform's own words if it gave any."""
     return engine.table(
         """
         select outcome, reason, surface, count(*) as captures
@@ -32,7 +32,7 @@ def read_reasons(engine: Engine) -> pa.Table:
 
 
 def read_stops(engine: Engine) -> pa.Table:
-    """Why sources of scans ended, with what they gave until then."""
+    """Count the stop reasons of scan sources, with their requests and items."""
     return engine.table(
         """
         select surface, stop_reason, count(*) as times, cast(sum(requests) as bigint) as requests,
@@ -43,7 +43,7 @@ def read_stops(engine: Engine) -> pa.Table:
 
 
 def read_days(engine: Engine) -> pa.Table:
-    """Captures by day from the first to the last; a day without any is a row with 0 captures."""
+    """Count captures by day from the first to the last; days without captures have 0."""
     return engine.table(
         """
         with taken as (
@@ -63,7 +63,7 @@ def read_days(engine: Engine) -> pa.Table:
 
 
 def read_gaps(engine: Engine) -> pa.Table:
-    """Stretches of days without a capture, the longest first."""
+    """Return the periods without a capture, longest first."""
     return engine.table(
         """
         with days as (select distinct cast(observed_at as date) as day from raw.captures),
@@ -75,7 +75,7 @@ def read_gaps(engine: Engine) -> pa.Table:
 
 
 def read_completeness(engine: Engine) -> pa.Table:
-    """Observations of works by surface: how many showed all four counts exactly."""
+    """Count observations of videos by surface: with all four exact counts, rounded, without."""
     return engine.table(
         """
         select surface, count(*) as observations, count_if(statistics_complete) as complete,
@@ -88,7 +88,7 @@ def read_completeness(engine: Engine) -> pa.Table:
 
 
 def read_tables(engine: Engine, moment: datetime | None) -> pa.Table:
-    """Rows of every table, its newest commit, and how many days old that was at the moment."""
+    """Return row count, newest commit and its age in days at the moment, for every table."""
     each = " union all ".join(
         f"select '{table.name}' as name, count(*) as row_count, max(committed_at) as last_commit "  # noqa: S608  # the contract's names
         f"from {table.name}"
@@ -100,25 +100,25 @@ def read_tables(engine: Engine, moment: datetime | None) -> pa.Table:
         select name, row_count, last_commit,
             round(epoch($moment::timestamptz - last_commit) / {_DAY_S}, 3) as age_days
         from ({each}) order by name
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"moment": moment},
     )
 
 
 def read_freshness(engine: Engine, moment: datetime | None) -> pa.Table:
-    """Per surface when it last brought something, and how many days before the moment that was."""
+    """Return the last successful capture of each surface and its age in days at the moment."""
     return engine.table(
         f"""
         select surface, count(distinct entity_id) as entities, max(observed_at) as last_success,
             round(epoch($moment::timestamptz - max(observed_at)) / {_DAY_S}, 3) as age_days
         from raw.captures where outcome = 'ok' group by surface order by age_days desc, surface
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"moment": moment},
     )
 
 
 def read_health(engine: Engine) -> pa.Table:
-    """What each surface answered when it was last probed."""
+    """Return the last probe result of each surface."""
     return engine.table(
         """
         select surface, outcome, error_type, reason, observed_at from marts.surface_health

@@ -1,6 +1,6 @@
-"""A report at work: the lake as of one moment, and everything that it shows and leaves behind.
+"""A running report: the lake as of one moment, its displayed outputs and CSV files.
 
-Not here: what is read (`tracks` and its neighbours), how values look (`display`).
+Not here: queries (`tracks.py` and its siblings), formatting (`display.py`).
 """
 
 import hashlib
@@ -29,9 +29,10 @@ SHOWN_ROWS = 20
 
 @dataclass(slots=True)
 class Report:
-    """One report. `moment` is the newest row that it can see; None where there is none at all.
+    """One report.
 
-    `tables` is the folder for CSV files; None leaves none behind.
+    `moment` is the commit time of the newest visible row, None if there is none. `tables` is the
+    folder for CSV files; None writes none.
     """
 
     name: str
@@ -41,14 +42,14 @@ class Report:
     _names: set[str] = field(default_factory=set)
 
     def header(self, **parameters: object) -> Shown:
-        """What a reader has to know first: the moment, the tables, the method, the limits."""
+        """Show the header: the moment, the tables, the method, the limits."""
         return show_facts(self.name, parameters, read_facts(self.engine, self.moment))
 
     def within(self, name: str, value: int, least: int, most: int) -> int:
-        """A whole number that a report can use.
+        """Return `value` if it is within the limits.
 
         Raises:
-            InvalidParameterError: It is too small or too large.
+            InvalidParameterError: The value is too small or too large.
         """
         if not least <= value <= most:
             raise InvalidParameterError(f"{name}: {value} is not between {least} and {most}")
@@ -64,15 +65,15 @@ class Report:
         shown: int = SHOWN_ROWS,
         only: Sequence[str] | None = None,
     ) -> Shown:
-        """Show the first rows of a table, or a sentence for an empty one; the file has them all.
+        """Show the first rows of a table, or a sentence if it is empty; the CSV has all rows.
 
         Args:
-            name: Name of the file, once per report.
-            found: Its rows, in their order.
-            caption: What one row is.
-            empty: What it means that there are none.
-            shown: Rows on the page.
-            only: Columns on the page; None: all.
+            name: Name of the file, unique in the report.
+            found: The rows, in order.
+            caption: The caption of the table.
+            empty: The sentence for an empty table.
+            shown: Number of rows on the page.
+            only: Columns on the page; None shows all.
         """
         if name in self._names:
             raise InvalidParameterError(f"the report has two tables named {name}")
@@ -87,11 +88,11 @@ class Report:
     def figure(
         self, chart: alt.TopLevelMixin | None, caption: str, *, empty: str = "Nothing to draw."
     ) -> Shown:
-        """Show a plot, or a sentence where there is nothing to draw."""
+        """Show a plot, or a sentence if there is nothing to draw."""
         return show_sentence(empty) if chart is None else show_figure(chart, caption)
 
     def say(self, sentence: str) -> Shown:
-        """A sentence with numbers in it."""
+        """Show a sentence."""
         return show_sentence(sentence)
 
 
@@ -103,17 +104,19 @@ def open_report(
     Args:
         name: The report's name.
         home: Folder of one world below `DATA_HOME`, for example `warehouse/data/sandbox`.
-        lake: Address of its lake where it lies elsewhere.
-        as_of: A date or a time; empty: the newest commit, whatever joins the lake meanwhile.
-        tables: Folder for the tables as CSV; empty: none.
+        lake: Address of its lake if it is elsewhere.
+        as_of: A date or a time; empty uses the newest commit at this time.
+        tables: Folder for the tables as CSV; empty writes none.
 
     Raises:
-        InvalidParameterError: `as_of` is no moment that is over, or `home` no home.
+        InvalidParameterError: `as_of` is not a past moment, or `home` does not exist.
         WarehouseError: The lake cannot be opened.
     """
     folder = Path(home).expanduser().resolve()
     if not folder.is_dir():
-        raise InvalidParameterError(f"there is no home {folder.name!r}: nothing was collected yet")
+        raise InvalidParameterError(
+            f"the home {folder.name!r} does not exist: nothing was collected yet"
+        )
     place = open_home(folder.parent, folder.name)
     opened = open_lake(lake or place.lake_url, world=place.world)
     moment = parse_as_of(as_of, now=datetime.now(UTC)) if as_of else _newest_commit(opened)
@@ -122,7 +125,7 @@ def open_report(
 
 
 def _newest_commit(lake: Any) -> datetime | None:
-    """So that a report of the present is a report as of a moment, too."""
+    """Return the newest commit time, so that every report is as of a fixed moment."""
     engine = Engine(lake)
     try:
         newest = " union all ".join(

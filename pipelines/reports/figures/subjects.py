@@ -1,7 +1,6 @@
-"""Whom a report is about: the track, tracks or account that were named, or the likeliest one.
+"""Choose the subject of a report: the given tracks or account, or a default.
 
-Here: choosing, and a clear answer where nobody by that name was ever seen. Not here: what a report
-reads of them.
+Holds the choice and a helpful error for unknown ids. Not here: the queries of a report.
 """
 
 from dataclasses import dataclass
@@ -11,24 +10,24 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import InvalidParameterError
 
 MOST_TRACKS = 6
-"""More lines than that cannot be told apart in black and white."""
+"""More lines cannot be distinguished in black and white."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A track or an account: its id and the name last seen."""
+    """A track or an account: its id and last known name."""
 
     id: str
     name: str | None
 
     @property
     def label(self) -> str:
-        """Name and the end of the id: names repeat."""
+        """The name and the end of the id, because names are not unique."""
         return f"{self.name or '(no name)'} …{self.id[-4:]}"
 
 
 def read_tracks(engine: Engine) -> list[Subject]:
-    """Tracks that any job concluded about, the latest first."""
+    """Return the tracks with a stored result, latest first."""
     found = engine.rows(
         """
         with asked as (
@@ -47,7 +46,7 @@ def read_tracks(engine: Engine) -> list[Subject]:
 
 
 def read_accounts(engine: Engine) -> list[Subject]:
-    """Accounts of confirmed works, those with the most of them first."""
+    """Return the observed accounts, those with most confirmed videos first."""
     found = engine.rows(
         """
         with users as (
@@ -68,19 +67,19 @@ def read_accounts(engine: Engine) -> list[Subject]:
 
 
 def choose_track(engine: Engine, music_id: str) -> Subject:
-    """The named track; for an empty id the one of the latest completed scan.
+    """Return the given track; for an empty id, the track of the latest completed scan.
 
     Raises:
-        InvalidParameterError: No job concluded anything about it, or about any track.
+        InvalidParameterError: The track was never scanned, or no track was.
     """
     return _choose(read_tracks(engine), music_id, what="track", parameter="music_id")
 
 
 def choose_tracks(engine: Engine, music_ids: str) -> list[Subject]:
-    """The tracks of a comma-separated list, in its order; for an empty one the latest three.
+    """Return the tracks of a comma-separated list; for an empty list, the latest three.
 
     Raises:
-        InvalidParameterError: One is not known, or they are fewer than two or too many.
+        InvalidParameterError: A track is unknown, or there are fewer than two or too many.
     """
     known = read_tracks(engine)
     wanted = [one.strip() for one in music_ids.split(",") if one.strip()]
@@ -96,10 +95,10 @@ def choose_tracks(engine: Engine, music_ids: str) -> list[Subject]:
 
 
 def choose_account(engine: Engine, sec_uid: str) -> Subject:
-    """The named account; for an empty id the one with the most confirmed works.
+    """Return the given account; for an empty id, the one with the most confirmed videos.
 
     Raises:
-        InvalidParameterError: It was never observed, or none was.
+        InvalidParameterError: The account was never observed, or no account was.
     """
     return _choose(read_accounts(engine), sec_uid, what="account", parameter="sec_uid")
 

@@ -1,8 +1,8 @@
-"""How a Top N would move with other limits: kept evidence judged again, rejected pairs included.
+"""How a Top N changes with other limits: stored evidence judged again, including rejected pairs.
 
-Only the literal rules of the specification are applied again, to numbers that were kept. A looser
-limit cannot tell the score that a rejected pair would have had, so it gives an upper bound: pairs
-whose distances would hold. Works behind an id that no scan read are not there to be ranked.
+Only the literal rules of the specification are applied again to stored measures. For a looser limit
+the full score of a rejected pair is unknown, so the count of pairs within the distances is an upper
+bound. Videos of music ids that no scan read cannot be ranked.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ type Row = Mapping[str, Any]
 
 
 def read_pairs(engine: Engine, music_id: str) -> pa.Table:
-    """Every pair that the newest scan of the track compared as heard, or as a variant."""
+    """Return every pair that the newest scan of the track compared, unchanged or as a variant."""
     return engine.table(
         """
         with newest as (
@@ -41,7 +41,7 @@ def read_pairs(engine: Engine, music_id: str) -> pa.Table:
 
 
 def read_pool(engine: Engine, music_id: str) -> pa.Table:
-    """Works that the newest scan with comparisons had read, with their music id and counts."""
+    """Return the videos read by the newest scan with comparisons, with music id and counts."""
     return engine.table(
         """
         with newest as (
@@ -77,7 +77,7 @@ def read_pool(engine: Engine, music_id: str) -> pa.Table:
 
 
 def count_verdicts(pairs: pa.Table) -> pa.Table:
-    """Pairs by verdict, reason and segment, with how near and how far each lies."""
+    """Count pairs by verdict, reason and segment, with the range of distances and scores."""
     found = pairs.group_by(["verdict", "reason", "segment"]).aggregate(
         [
             ("comparison_id", "count"),
@@ -98,7 +98,7 @@ def count_verdicts(pairs: pa.Table) -> pa.Table:
 
 
 def judge_chroma(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
-    """What the limit of the chroma distance (local rule, 0.65) would have let through."""
+    """Apply other limits of the chroma distance (local rule, 0.65 in use)."""
     return _judge(
         pairs,
         pool,
@@ -110,7 +110,7 @@ def judge_chroma(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
 
 
 def judge_score(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
-    """What the limit of the composite score (0.65) would have let through."""
+    """Apply other limits of the composite score (0.65 in use)."""
     return _judge(
         pairs,
         pool,
@@ -122,9 +122,9 @@ def judge_score(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
 
 
 def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
-    """How many confirmed works reach each line of likes, and how the Top N with `viral_only` moves.
+    """Apply other viral thresholds: the number of viral videos, and the change of the Top N.
 
-    A work whose likes are unknown reaches no line.
+    A video with unknown likes reaches no threshold.
     """
     confirmed = [row for row in pool.to_pylist() if row["link_type"] is not None]
     now = _top_viral(confirmed, usual, top)
@@ -144,8 +144,8 @@ def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def read_said(engine: Engine) -> pa.Table:
-    """What people said of compared pairs against the verdicts, by verdict."""
+def read_annotations(engine: Engine) -> pa.Table:
+    """Count the users' annotations of compared pairs by verdict."""
     return engine.table(
         """
         with said as (
@@ -198,7 +198,7 @@ def _confirmed_ids(pairs: Sequence[Row], limits: Limits) -> set[str]:
 
 
 def _top(works: Sequence[Row], ids: set[str], top: int) -> set[str]:
-    """The works are ordered already."""
+    """Return the first `top` videos among `ids`; `works` is sorted."""
     return {row["aweme_id"] for row in [row for row in works if _is_in(row, ids)][:top]}
 
 
@@ -207,12 +207,12 @@ def _top_viral(works: Sequence[Row], line: int, top: int) -> set[str]:
 
 
 def _is_in(row: Row, ids: set[str]) -> bool:
-    """A work with the track's own id needs no listening, whatever the limits."""
+    """Whether the video is confirmed; the track's own music id needs no audio match."""
     return row["link_type"] == "exact_music_id" or row["music_id"] in ids
 
 
 def _holds(row: Row, limits: Limits) -> bool:
-    """Kept numbers confirm the pair; what was rejected for its tones or tempo stays rejected."""
+    """Whether the stored measures confirm the pair; rejections by tones or tempo remain."""
     is_open = row["verdict"] == "confirmed" or row["reason"] in {
         "score_below_threshold",
         "distances_above_limits",
@@ -221,7 +221,7 @@ def _holds(row: Row, limits: Limits) -> bool:
 
 
 def _is_near(row: Row, limits: Limits) -> bool:
-    """The distances alone: what a looser limit could let through at most."""
+    """Whether the distances alone are within the limits: an upper bound for looser limits."""
     pair = _pair(row)
     if pair.chroma_distance is None or pair.mfcc_distance is None or pair.overlap_s is None:
         return False

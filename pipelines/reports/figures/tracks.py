@@ -1,7 +1,7 @@
-"""What reports read of tracks: the works that use one, their accounts, growth, ids and evidence.
+"""Report queries on tracks: their videos, accounts, growth, music ids and evidence.
 
-A work's counts are those of its newest complete observation, else of its newest one with any; a
-count that nobody showed stays null. Works are the union of what all jobs confirmed.
+The counts of a video are those of its newest complete observation, else of its newest one with any
+count; an unknown count is null. Videos are the union of all jobs' confirmed videos.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ _CONFIRMED = """
 
 
 def read_summary(engine: Engine, music_id: str) -> pa.Table:
-    """The track in one row: name, how much was confirmed, between when."""
+    """Summarize the track in one row: name, confirmed counts, first and last scan."""
     return engine.table(
         f"""
         with {_CONFIRMED},
@@ -61,13 +61,13 @@ def read_summary(engine: Engine, music_id: str) -> pa.Table:
             (select min(committed_at) from marts.job_results where music_id = $id) as first_scan,
             (select max(committed_at) from marts.job_results where music_id = $id) as last_scan
         from named left join works on true
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"id": music_id},
     )
 
 
 def read_works(engine: Engine, music_id: str) -> pa.Table:
-    """Every confirmed work, the hottest first; those without all four counts last."""
+    """Return every confirmed video by hot score; those without all four counts come last."""
     return engine.table(
         f"""
         with {_CONFIRMED}
@@ -77,13 +77,13 @@ def read_works(engine: Engine, music_id: str) -> pa.Table:
             share_count, link_type, source_music_id,
             to_timestamp(create_time) as published_at, observed_at
         from works order by place
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"id": music_id},
     )
 
 
 def read_users(engine: Engine, music_id: str) -> pa.Table:
-    """Accounts of the confirmed works, those whose works are hottest together first."""
+    """Return the accounts of the confirmed videos by the total hot score of their videos."""
     return engine.table(
         f"""
         with {_CONFIRMED},
@@ -104,13 +104,13 @@ def read_users(engine: Engine, music_id: str) -> pa.Table:
         from works left join profiles using (sec_uid)
         where sec_uid is not null
         group by sec_uid order by hot_score desc nulls last, work_count desc, sec_uid
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"id": music_id},
     )
 
 
 def read_music_ids(engine: Engine, music_id: str) -> pa.Table:
-    """The music ids that carry the recording, by how each was linked to the track."""
+    """Return the music ids that carry the recording, by link type."""
     return engine.table(
         f"""
         with {_CONFIRMED}
@@ -120,13 +120,13 @@ def read_music_ids(engine: Engine, music_id: str) -> pa.Table:
             min(expansion_round) as found_in_round
         from works group by source_music_id, link_type
         order by sum(count(*)) over (partition by source_music_id) desc, source_music_id, link_type
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"id": music_id},
     )
 
 
 def read_publication(engine: Engine, music_id: str) -> pa.Table:
-    """Confirmed works by the month in which they were published, and all until then."""
+    """Count confirmed videos by month of publication, with a running total."""
     return engine.table(
         f"""
         with {_CONFIRMED},
@@ -138,15 +138,15 @@ def read_publication(engine: Engine, music_id: str) -> pa.Table:
         select month, work_count,
             cast(sum(work_count) over (order by month) as bigint) as until_then
         from months order by month
-        """,  # noqa: S608  # our own text
+        """,  # noqa: S608  # constant text
         {"id": music_id},
     )
 
 
 def read_growth(engine: Engine, subject: Subject) -> pa.Table:
-    """The counts of all confirmed works together, at each hour in which one was observed.
+    """Sum the counts of all confirmed videos, for each hour with an observation.
 
-    A work counts from its first complete observation on; until then nobody knew its counts.
+    A video is included from its first complete observation; before that its counts are unknown.
     """
     found = engine.rows(
         """
@@ -174,7 +174,7 @@ def read_growth(engine: Engine, subject: Subject) -> pa.Table:
 
 
 def read_evidence(engine: Engine, music_id: str) -> pa.Table:
-    """Every compared pair of the newest scan that compared any, the closest first."""
+    """Return every pair of the newest scan with comparisons, closest first."""
     return engine.table(
         """
         with newest as (
@@ -194,7 +194,7 @@ def read_evidence(engine: Engine, music_id: str) -> pa.Table:
 
 
 def read_variants(engine: Engine, music_id: str) -> pa.Table:
-    """Works that carry the recording at another speed or pitch; they are no confirmed works."""
+    """Return videos with the recording at another speed or pitch, which are not confirmed."""
     return engine.table(
         """
         with heard as (
@@ -218,7 +218,7 @@ def read_variants(engine: Engine, music_id: str) -> pa.Table:
 
 
 def read_coverage(engine: Engine, music_id: str) -> pa.Table:
-    """The coverage ledger of all scans of the track: what each source was asked and gave."""
+    """Return the coverage of all scans of the track by source and stop reason."""
     return engine.table(
         """
         select
@@ -234,7 +234,7 @@ def read_coverage(engine: Engine, music_id: str) -> pa.Table:
 
 
 def read_shared(engine: Engine, music_ids: list[str]) -> pa.Table:
-    """Accounts that use more than one of the tracks, with how many works of each."""
+    """Return accounts that use more than one of the tracks, with their number of videos."""
     return engine.table(
         """
         with uses as (
@@ -258,7 +258,7 @@ def read_shared(engine: Engine, music_ids: list[str]) -> pa.Table:
 
 
 def joined(tables: Mapping[str, pa.Table], *, name: str = "track") -> pa.Table:
-    """Tables of several subjects below each other, with whose each row is."""
+    """Concatenate tables of several subjects, with the subject as first column."""
     parts = [
         table.add_column(0, name, pa.array([label] * table.num_rows, pa.string()))
         for label, table in tables.items()

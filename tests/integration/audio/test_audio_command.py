@@ -118,7 +118,9 @@ _HEAVY = {"librosa", "pandas", "dagster", "fastapi", "scipy.signal", "matplotlib
 def test_nothing_heavy_is_loaded_while_listening_and_judging() -> None:
     code = (
         "import sys\n"
-        "from pipelines.audio import listener, measurement, decoding, verify\n"
+        "from pipelines.audio.decode import decoder_process, decoding\n"
+        "from pipelines.audio.features import measurement\n"
+        "from pipelines.audio.matching import verify\n"
         "import numpy as np\n"
         "measurement.measure_features(np.random.default_rng(0).random(300000, 'f4'), 44100)\n"
         "verify.warm_up()\n"

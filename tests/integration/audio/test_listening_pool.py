@@ -157,7 +157,7 @@ def test_pool_works_inside_a_daemonic_worker_process(sounds: Path) -> None:
 
 _PARENT = """
 import sys
-from pipelines.audio.listening import ListeningPool
+from pipelines.audio.decode.decoder_pool import ListeningPool
 with ListeningPool(2) as pool:
     print(*pool.child_pids, flush=True)
     sys.stdin.read()

@@ -78,7 +78,7 @@ def test_nothing_is_fetched_and_nothing_runs() -> None:
 def test_every_word_is_there_in_both_languages() -> None:
     page = render_digest(digest())
     assert page.count('<span lang="en">') == page.count('<span lang="zh-Hans">')
-    for words in ("Fast works", "快速增长作品", "Missing this time", "earlier times passed"):
+    for words in ("Fast-growing videos", "快速增长作品", "Missing videos", "missed earlier runs"):
         assert words in page
 
 
