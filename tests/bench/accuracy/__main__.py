@@ -109,7 +109,7 @@ def _accuracy(
 def _sources(sources: Sources) -> Document:
     return {
         "fonts": [font.name for font in sources.fonts],
-        "voice": "espeak-ng" if sources.has_espeak else "the stand-in world's own synthesis",
+        "voice": "espeak-ng" if sources.has_espeak else "the sandbox's own synthesis",
     }
 
 

@@ -106,7 +106,7 @@ def _by_part(document: Document, parts: list[str]) -> list[Section]:
         (_FALSE, ("different, yet compared", *doubled), other),
         ("By what played the track", ("tracks", *parts), rows.kind_rows(document, parts)),
         (_NAMED, ("rejected, and named", *parts), named),
-        ("As heard or changed", ("truth", "verdict", *parts), confusion),
+        ("Unchanged or changed", ("truth", "verdict", *parts), confusion),
         (groups, ("groups", *parts), rows.group_rows(document, parts)),
     ]
 

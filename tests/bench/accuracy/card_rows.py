@@ -31,7 +31,7 @@ def must_rows(document: Document, parts: list[str]) -> Rows:
          lambda part: _percent(part["off_grid"])),
         ("voice 0 dB, recall", "0.85", "0.95", lambda part: _share(_family(part, "voice +0 dB"))),
         ("voice +3 dB, recall", "0.65", "0.85", lambda part: _share(_family(part, "voice +3 dB"))),
-        ("changed recordings confirmed as heard", "0", "0",
+        ("changed recordings confirmed as unchanged", "0", "0",
          lambda part: str(part["as_heard"]["variant"].get("confirmed", 0))),
     ]  # fmt: skip
     told = [
@@ -84,7 +84,7 @@ def family_rows(document: Document, parts: list[str], *, is_same: bool) -> Rows:
 
 def kind_rows(document: Document, parts: list[str]) -> Rows:
     words = {
-        "font": "scores by sound fonts", "loop": "loops by machine", "world": "stand-in world",
+        "font": "scores by sound fonts", "loop": "loops by machine", "world": "sandbox",
     }  # fmt: skip
     kinds = sorted({kind for part in parts for kind in document[part]["kinds"]})
     return [
@@ -94,7 +94,7 @@ def kind_rows(document: Document, parts: list[str]) -> Rows:
 
 
 def confusion_rows(document: Document, parts: list[str]) -> Rows:
-    words = {"same": "heard as it is", "variant": "changed", "different": "another recording"}
+    words = {"same": "unchanged", "variant": "changed", "different": "another recording"}
     return [
         (words[truth], verdict.replace("_", " "),
          *(str(document[part]["as_heard"].get(truth, {}).get(verdict, 0)) for part in parts))
@@ -150,8 +150,8 @@ def unrelated_rows(document: Document) -> Rows:
 def anchor_rows(anchors: Document) -> tuple[tuple[str, ...], Rows]:
     """The head too, because not everything is installed everywhere."""
     words = {
-        "ear": "the ear", "chromaprint": "Chromaprint, best 6 s",
-        "ear_on_sample": "the ear, sample", "librosa": "plain librosa, sample",
+        "ear": "matcher", "chromaprint": "Chromaprint, best 6 s",
+        "ear_on_sample": "matcher, sample", "librosa": "plain librosa, sample",
     }  # fmt: skip
     there = [name for name in words if name in anchors]
     head = ("without arguable pairs", *(words[name] for name in there))
@@ -177,13 +177,13 @@ def timing_rows(timing: Document) -> Rows:
         return "not installed" if name not in timing else f"{timing[name]:.{digits}f} {unit}"
 
     return [
-        ("a new 21 s clip in a listening child: hash, decode, all features",
+        ("a new 21 s clip in a decoder process: hash, decode, all features",
          shown("clip_ms", "ms"), "70 ms", "below fpcalc"),
         ("  of it decoding", shown("decode_ms", "ms"), "", ""),
         ("fpcalc, the same 21 s", shown("fpcalc_ms", "ms"), "", ""),
-        ("  the ear over fpcalc", _ratio(timing, "clip_ms", "fpcalc_ms"), "", "1.00"),
+        ("  matcher relative to fpcalc", _ratio(timing, "clip_ms", "fpcalc_ms"), "", "1.00"),
         ("plain librosa, the same 21 s", shown("librosa_clip_ms", "ms"), "", ""),
-        ("a cached pair of 21 s as heard", shown("pair_ms", "ms", 2), "1.5 ms", "0.7 ms"),
+        ("a cached pair of 21 s, unchanged", shown("pair_ms", "ms", 2), "1.5 ms", "0.7 ms"),
         ("  a clean copy / a cover in sync",
          f"{shown('pair_same_ms', 'ms', 2)} / {shown('pair_cover_ms', 'ms', 2)}", "", ""),
         ("a cached pair with full search", shown("pair_searched_ms", "ms"), "15 ms", "8 ms"),
@@ -192,7 +192,7 @@ def timing_rows(timing: Document) -> Rows:
         ("plain librosa, a pair", shown("librosa_pair_ms", "ms"), "", ""),
         ("cold process to first verdict (wall)", shown("cold_wall_s", "s", 2), "1.5 s", "1.0 s"),
         ("  its processor time, both processes", shown("cold_cpu_s", "s", 2), "", ""),
-        (f"memory of a listening child after {timing['memory_clips']:,} clips",
+        (f"memory of a decoder process after {timing['memory_clips']:,} clips",
          f"{timing['memory_mb']:.0f} MiB (early: {timing['memory_early_mb']:.0f})",
          "flat, under 400 MB", ""),
     ]  # fmt: skip
