@@ -27,7 +27,7 @@ def read_video_ids(document: object, *, most: int) -> tuple[str, ...]:
     for place, entry in enumerate(document):
         if not isinstance(entry, str) or not _ID.fullmatch(entry):
             raise InvalidVideoIdsError(
-                f"Entry {place} of the list is no id of 5 to 30 digits in text", hint=_hint(most)
+                f"Entry {place} of the list is not a string of 5 to 30 digits", hint=_hint(most)
             )
     return tuple(dict.fromkeys(document))
 

@@ -150,7 +150,7 @@ class Watcher:
                 run_id,
                 self._owner,
                 status="completed" if digest["completed_count"] or not reports else "failed",
-                outcome=f"{digest['completed_count']} of {digest['entry_count']} looked at",
+                outcome=f"{digest['completed_count']} of {digest['entry_count']} checked",
                 digest=digest,
             )
         if is_ours:  # sent after the run has ended: at most once

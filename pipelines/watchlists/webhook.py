@@ -112,7 +112,7 @@ def check_webhook(url: str, *, hosts: Collection[str]) -> Address:
     """
     address = read_address(url)
     if address is None or address.scheme != "https" or address.port != _HTTPS_PORT:
-        raise InvalidParameterError("DIGEST_WEBHOOK_URL is no plain https address", hint=_HINT)
+        raise InvalidParameterError("DIGEST_WEBHOOK_URL is not a plain https address", hint=_HINT)
     if address.host not in {host.lower() for host in hosts}:
         raise InvalidParameterError(
             f"the host {address.host!r} of DIGEST_WEBHOOK_URL is not listed", hint=_HINT

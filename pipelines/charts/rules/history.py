@@ -230,4 +230,4 @@ def _day(name: str, text: str) -> date:
     except ValueError:
         pass
     shown = "".join(sign if sign.isprintable() else "?" for sign in text[:40])
-    raise InvalidDateRangeError(f"`{name}` is no date of the form {_DAY}: {shown!r}")
+    raise InvalidDateRangeError(f"`{name}` is not a date of the form {_DAY}: {shown!r}")

@@ -3,8 +3,8 @@
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import Job, JobStatus
 
-ASK_AGAIN = "Ask again: the new scan starts from the observations already kept"
-WORKER_GONE = "The worker that ran this scan is gone"
+ASK_AGAIN = "Retry: the new scan reuses the observations stored so far"
+WORKER_GONE = "The worker that ran this scan stopped responding"
 
 
 def lost_ending(

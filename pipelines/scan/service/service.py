@@ -211,7 +211,7 @@ class ScanDesk:
         job_id: str | None = None,
     ) -> Scan:
         if not self._has_room():
-            raise CapacityExhaustedError("The disk is too full to take on a scan")
+            raise CapacityExhaustedError("The disk is too full for another scan")
         new = NewJob(
             kind=subject.kind,
             input=subject.text,
@@ -258,7 +258,7 @@ class ScanDesk:
     def _check_provider(self) -> None:
         if self.world.provider not in self.world.scan_providers:
             raise ProviderUnsupportedError(
-                f"The source {self.world.provider} runs no scans in this version",
+                f"The source {self.world.provider} does not support scans in this version",
                 hint="Set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
             )
 
