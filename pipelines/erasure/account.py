@@ -52,7 +52,7 @@ class Erasure:
         check_nobody_works(control, within_s=self._lost_after_s)
         if not control.acquire_lease(LEASE, owner, LEASE_S):
             raise CapacityExhaustedError(
-                "another erasure is running", hint="wait until it has ended"
+                "another erasure is under way", hint="wait until it has ended"
             )
         try:
             return erase_account(self._stores, self.sec_uid)
