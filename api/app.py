@@ -76,7 +76,7 @@ def create_app(
         metrics=metrics,
     )
     inside = _mount_tools(app, settings) if settings.mcp_http else None
-    service = wrap(
+    wrapped = wrap(
         app,
         settings=settings,
         clock=clock,
@@ -86,8 +86,8 @@ def create_app(
         note=note,
     )
     if inside is not None:
-        inside.app = service
-    return service
+        inside.app = wrapped
+    return wrapped
 
 
 def _mount_tools(app: FastAPI, settings: ApiSettings) -> "Inside":
