@@ -417,7 +417,7 @@ def test_a_damaged_table_is_unavailable_and_named(lake: Lake, doing: Any, said: 
 
 def test_a_vanished_table_is_unavailable_and_named(lake: Lake) -> None:
     Path(lake.path(SONGS)).rename(Path(lake.url, "elsewhere"))
-    with pytest.raises(WarehouseUnavailableError, match=r"raw\.songs has vanished"):
+    with pytest.raises(WarehouseUnavailableError, match=r"raw\.songs is missing"):
         lake.version(SONGS)
 
 
