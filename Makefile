@@ -1,4 +1,4 @@
-# One door for people, hooks and CI. `make demo` and `make test` need nothing but make, a Python
+# Entry points for developers, hooks and CI. `make demo` and `make test` need nothing but make, a Python
 # 3.12 or newer that python3, pyenv or uv can provide, and the package registries.
 
 UV := .venv-tools/bin/uv
@@ -47,7 +47,7 @@ $(UV):
 	@$(BIN)/python -c "from pipelines.audio.matching.verify import warm_up; warm_up()"
 	@touch $@
 
-demo: env ## scan a demo track of the stand-in platform and show the verified ranking (SEED=, SIZE=)
+demo: env ## scan a track of the sandbox and show the verified ranking (SEED=, SIZE=)
 	@$(BIN)/sametrack demo --seed $(SEED) --size $(SIZE)
 
 up: env ## start API, worker, Dagster UI and daemon together
@@ -56,10 +56,10 @@ up: env ## start API, worker, Dagster UI and daemon together
 test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
 	@$(PYTEST) -m quick
 
-check: env fmt lint types arch test ## all that CI runs: format, lint, types, architecture, the quick and the full tests
+check: env fmt lint types arch test ## everything that CI runs: format, lint, types, architecture, the quick and the full tests
 	@$(PYTEST) -m full
 
-coverage: env ## all tests with the share of branches they take, in every process; fails below its floor
+coverage: env ## all tests with branch coverage in every process; fails below its floor
 	@rm -rf .coverage_data && mkdir .coverage_data
 	@$(MEASURED) $(PYTEST_ARGS) -m quick
 	@$(MEASURED) $(PYTEST_ARGS) -m full
@@ -80,14 +80,14 @@ lint: env ## ruff and spelling
 types: env ## mypy, strict
 	@$(BIN)/mypy
 
-arch: env ## the import direction
+arch: env ## check the import direction
 	@$(BIN)/lint-imports
 
-docs: env ## write what is derived: from the API description its tables and client, from the tables their dictionary
+docs: env ## generate API tables, the client, pictures and the data dictionary
 	@$(BIN)/python -m api.generate
 	@$(BIN)/python -m warehouse.tables.dictionary
 
-fuzz: env ## 100,000 mutated answers through every parser, 100,000 requests, 10,000 events of jobs (CASES=, FUZZ_SEED=)
+fuzz: env ## 100,000 mutated responses through every parser, 100,000 requests, 10,000 events of jobs (CASES=, FUZZ_SEED=)
 	@$(BIN)/python -m tests.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
 	@$(BIN)/python -m tests.fuzz.requests --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
 	@$(BIN)/python -m tests.fuzz.jobs --seed $(or $(FUZZ_SEED),1)
@@ -95,31 +95,31 @@ fuzz: env ## 100,000 mutated answers through every parser, 100,000 requests, 10,
 fuzz-kills: env ## kill -9 of any one process at 100 random moments of scans (MOMENTS=)
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
 
-mutants: env ## change the product in one place at a time: the tests must notice 90 % (MODULE=, SAMPLE=, SEED=)
+mutants: env ## mutation tests: the tests must kill 90 % (MODULE=, SAMPLE=, SEED=)
 	@$(ONE_THREAD) $(BIN)/python -m tests.mutants --seed $(SEED) $(if $(MODULE),--module $(MODULE)) $(if $(SAMPLE),--sample $(SAMPLE))
 
 mutants-sample: env ## the same for a fixed sample of 100
 	@$(MAKE) --no-print-directory mutants SAMPLE=100
 
-bench: env ## the figures of the hot paths, each as it is measured (ROW=reads,chart; ROW=list names them)
+bench: env ## measure the hot paths (ROW=reads,chart; ROW=list names them)
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench --row '$(ROW)'
 
 bench-start: env ## what starting costs: commands, the service, everything together
 	@$(BIN)/python -m tests.bench --row start
 
-bench-truth: env ## ten drawn worlds: precision and recall by link type, against their ground truth
+bench-truth: env ## precision and recall by link type on ten generated sandboxes
 	@$(BIN)/python -m tests.bench.truth
 
-bench-week: env ## a week of a watchlist on the moved stand-in, against its truth
+bench-week: env ## a simulated week of a watchlist, against the ground truth
 	@$(BIN)/python -m tests.bench.week
 
-bench-audio: env ## how well the ear hears and what it costs; writes docs/accuracy.md
+bench-audio: env ## accuracy and cost of the matcher; writes docs/accuracy.md
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench.accuracy
 
-bench-versions: env ## the same sounds, judged by Python 3.13 too: are all verdicts equal?
+bench-versions: env ## compare the verdicts of Python 3.12 and 3.13
 	@$(BIN)/python -m tests.bench.accuracy.versions
 
-setup-bench: ## install what bench-audio likes to have (Debian, as root)
+setup-bench: ## install the optional tools of bench-audio (Debian, as root)
 	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools
 
 setup-browser: ## install Chromium for DATA_PROVIDER=browser-public and PDFs, and fonts for these (Debian, as root)

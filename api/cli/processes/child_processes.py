@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from api.cli.interrupts import Interrupted
-from api.cli.processes import parent_watchdog as leash
+from api.cli.processes import parent_watchdog
 
 LOOPBACK = "127.0.0.1"
 GRACE_S = 8.0
@@ -118,7 +118,7 @@ class Household:
     def __enter__(self) -> Self:
         # Run by path, isolated and without site, so that it imports nothing of this package.
         self._keeper = subprocess.Popen(  # noqa: S603 -- our own script
-            [sys.executable, "-I", "-S", str(Path(leash.__file__))],
+            [sys.executable, "-I", "-S", str(Path(parent_watchdog.__file__))],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -162,7 +162,7 @@ class Household:
         """Stop the given children, or all: SIGTERM to their groups, then SIGKILL."""
         chosen = list(only or reversed(self._children))
         for child in chosen:
-            leash.signal_group(child.process.pid, signal.SIGTERM)
+            parent_watchdog.signal_group(child.process.pid, signal.SIGTERM)
         until = time.monotonic() + self._grace_s
         for child in chosen:
             _wait_for_group(child, until)
@@ -225,9 +225,9 @@ def _wait_for_group(child: Child, until: float) -> None:
     """Wait until the process group has ended; kill what is left at `until`."""
     while time.monotonic() < until:
         child.exit_code()  # reaps the leader; a zombie would count as alive
-        if not leash.signal_group(child.process.pid, 0):
+        if not parent_watchdog.signal_group(child.process.pid, 0):
             break
         time.sleep(LOOK_EVERY_S)
     else:
-        leash.signal_group(child.process.pid, signal.SIGKILL)
+        parent_watchdog.signal_group(child.process.pid, signal.SIGKILL)
     child.process.wait()
